@@ -1,0 +1,28 @@
+# Two commands for everybody: `make run` and `make test`. Both build what they need.
+CARGO ?= cargo
+RUN ?= runs/default
+TRIBUNAL = target/debug/tribunal
+
+.PHONY: run test build plugins bench check clean
+
+run: plugins ## the main job: every scripted policy over the analytics suite, a table and a page
+	$(TRIBUNAL) run --suite analytics --policy all --out $(RUN) --overwrite
+
+test: plugins ## everything: formatting, lints, unit, property, conformance and end-to-end tests
+	./.ci/test
+
+build:
+	$(CARGO) build --workspace
+
+plugins: build
+	$(TRIBUNAL) build
+
+bench: plugins ## measure, beside yardsticks of the same run
+	$(CARGO) bench --profile dev -p tribunal-tests
+
+check: ## quick: formatting and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+clean:
+	rm -rf target runs

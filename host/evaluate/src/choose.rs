@@ -13,7 +13,8 @@ use crate::summary::Outcome;
 /// Chooses episodes to show, from episodes that come one by one in any order: a task with a
 /// failed episode whose first difference names a cell, a state task, a clarify, a recover and an
 /// impossible task; each with an episode that passed and one that failed, where there are both.
-/// Then one void, one invalid and one with an access violation, unless they are shown already.
+/// Then one that only hidden data decided against, one void, one invalid and one with an access
+/// violation, unless they are shown already.
 #[derive(Debug, Default)]
 pub struct Choice {
     tasks: BTreeMap<String, Vec<Sketch>>,
@@ -32,6 +33,10 @@ struct Sketch {
     /// Whether it shows what its kind is about.
     typical: bool,
     violation: bool,
+    /// Whether hidden data decided against it.
+    hidden: bool,
+    /// Whether it took any step at all.
+    acted: bool,
 }
 
 impl Choice {
@@ -50,13 +55,7 @@ impl Choice {
             sketches.sort_by(|a, b| a.id.cmp(&b.id));
         }
         let mut chosen = Chosen::default();
-        let kinds = [
-            TaskKind::Answer,
-            TaskKind::State,
-            TaskKind::Clarify,
-            TaskKind::Recover,
-            TaskKind::Impossible,
-        ];
+        let kinds = [TaskKind::Answer, TaskKind::State, TaskKind::Clarify, TaskKind::Recover, TaskKind::Impossible];
         for kind in kinds {
             let pairs = self.tasks.values().filter_map(|sketches| Pair::of(sketches, kind));
             if let Some(pair) = pairs.min_by_key(Pair::rank) {
@@ -64,15 +63,16 @@ impl Choice {
                 pair.passed.into_iter().for_each(|sketch| chosen.push(sketch));
             }
         }
-        let of_a_kind: [fn(&Sketch) -> bool; 3] = [
+        let of_a_kind: [fn(&Sketch) -> bool; 4] = [
+            |sketch| sketch.hidden,
             |sketch| sketch.outcome == Outcome::Void,
             |sketch| sketch.outcome == Outcome::Invalid,
             |sketch| sketch.violation,
         ];
         for wanted in of_a_kind {
-            let mut all = self.tasks.values().flatten();
-            if !all.clone().any(|sketch| wanted(sketch) && chosen.holds(sketch))
-                && let Some(sketch) = all.find(|sketch| wanted(sketch))
+            let all: Vec<_> = self.tasks.values().flatten().filter(|s| wanted(s)).collect();
+            if !all.iter().any(|sketch| chosen.holds(sketch))
+                && let Some(sketch) = all.iter().min_by_key(|sketch| (!sketch.acted, &sketch.id))
             {
                 chosen.push(sketch);
             }
@@ -116,9 +116,7 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     fn of(sketches: &'a [Sketch], kind: TaskKind) -> Option<Pair<'a>> {
         let of_kind = || sketches.iter().filter(|sketch| sketch.kind == kind);
-        let failed = |sketch: &&Sketch| {
-            matches!(sketch.outcome, Outcome::Zero | Outcome::Partial | Outcome::Invalid)
-        };
+        let failed = |sketch: &&Sketch| matches!(sketch.outcome, Outcome::Zero | Outcome::Partial | Outcome::Invalid);
         let pair = Pair {
             failed: of_kind().filter(failed).min_by_key(|sketch| sketch.failed_rank()),
             passed: of_kind()
@@ -132,7 +130,7 @@ impl<'a> Pair<'a> {
     fn rank(&self) -> impl Ord + use<> {
         (
             self.failed.is_none() || self.passed.is_none(),
-            self.failed.map_or((3, true, true, true), Sketch::failed_rank),
+            self.failed.map_or((true, true, true, 3, true), Sketch::failed_rank),
             self.passed.is_none_or(|passed| !passed.typical),
         )
     }
@@ -151,9 +149,10 @@ impl Sketch {
                 Verdict::Scored(score) => place_rank(score.difference.as_ref()),
                 Verdict::Invalid { .. } | Verdict::Void(_) => 2,
             },
-            table: parts.steps.iter().any(|step| {
-                matches!(&step.observation, Observation::Result { table: Some(t), .. } if t.rows > 0)
-            }),
+            table: parts
+                .steps
+                .iter()
+                .any(|step| matches!(&step.observation, Observation::Result { table: Some(t), .. } if t.rows > 0)),
             typical: match kind {
                 TaskKind::Answer => called(names::SUBMIT),
                 TaskKind::State => parts.steps.iter().any(|step| step.state.is_some()),
@@ -161,13 +160,16 @@ impl Sketch {
                 TaskKind::Impossible => called(names::ABSTAIN),
                 TaskKind::Recover => failures.count() > 0,
             },
+            hidden: matches!(&parts.end.verdict, Verdict::Scored(score)
+                if score.instance > 0 && score.reward < 1.0),
+            acted: !parts.steps.is_empty(),
             violation: parts.steps.iter().any(|step| step.violation),
         }
     }
 
-    fn failed_rank(&self) -> (u8, bool, bool, bool) {
+    fn failed_rank(&self) -> (bool, bool, bool, u8, bool) {
         let invalid = self.outcome == Outcome::Invalid;
-        (self.difference, invalid, !self.table, !self.typical)
+        (self.difference > 0, invalid, !self.table, self.difference, !self.typical)
     }
 }
 

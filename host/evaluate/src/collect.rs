@@ -57,11 +57,7 @@ impl Collector {
         digests.insert(header.task_digest);
         note_versions(&mut self.versions, header);
         if let Verdict::Void(fault) = &parts.end.verdict {
-            self.voids.push(Void {
-                episode: id.clone(),
-                fault: fault.name().to_owned(),
-                message: fault.to_string(),
-            });
+            self.voids.push(Void { episode: id.clone(), fault: fault.name().to_owned(), message: fault.to_string() });
         }
         let outcome = Outcome::of(&parts.end.verdict);
         let policy = self.policies.entry(header.policy.clone()).or_default();
@@ -80,11 +76,7 @@ impl Collector {
             tasks_digest: digest_of(&self.tasks),
             interval: estimate::INTERVAL.to_owned(),
             warnings: self.warnings(),
-            policies: self
-                .policies
-                .into_iter()
-                .map(|(name, count)| count.finish(name))
-                .collect(),
+            policies: self.policies.into_iter().map(|(name, count)| count.finish(name)).collect(),
             voids: self.voids,
             refused: Vec::new(),
             left_out: self.left_out,
@@ -98,9 +90,7 @@ impl Collector {
         let mut one = |what: &str, names: Vec<String>| {
             if names.len() > 1 {
                 let names = names.join(", ");
-                found.push(format!(
-                    "{what}: one expected, found {names}; the episodes do not belong together"
-                ));
+                found.push(format!("{what}: one expected, found {names}; the episodes do not belong together"));
             }
         };
         let texts = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>();

@@ -21,17 +21,15 @@ impl EpisodeId {
     /// Of a header.
     #[must_use]
     pub fn of(header: &Header) -> EpisodeId {
-        EpisodeId {
-            policy: header.policy.clone(),
-            task: header.task.clone(),
-            attempt: header.attempt,
-        }
+        EpisodeId { policy: header.policy.clone(), task: header.task.clone(), attempt: header.attempt }
     }
 }
 
+/// For people: attempts are counted from 1 here.
 impl fmt::Display for EpisodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} attempt {}", self.policy, self.task, self.attempt)
+        let attempt = u64::from(self.attempt) + 1;
+        write!(f, "{} {} attempt {attempt}", self.policy, self.task)
     }
 }
 
@@ -58,8 +56,7 @@ pub(crate) enum NotWhole {
 impl<'a> Parts<'a> {
     /// Takes a whole episode apart: one header first, one end last.
     pub(crate) fn of(events: &'a [Event]) -> Result<Parts<'a>, NotWhole> {
-        let (Some(Event::Header(header)), rest) = (events.first(), events.get(1..).unwrap_or(&[]))
-        else {
+        let (Some(Event::Header(header)), rest) = (events.first(), events.get(1..).unwrap_or(&[])) else {
             return Err(NotWhole::Header);
         };
         let Some(Event::End(end)) = rest.last() else {
@@ -74,11 +71,6 @@ impl<'a> Parts<'a> {
                 Event::End(_) => {}
             }
         }
-        Ok(Parts {
-            header,
-            steps,
-            judgements,
-            end,
-        })
+        Ok(Parts { header, steps, judgements, end })
     }
 }

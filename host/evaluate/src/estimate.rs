@@ -86,12 +86,7 @@ pub fn wilson(shares: &[f64]) -> Option<Estimate> {
     let z2 = Z * Z / n;
     let centre = (value + z2 / 2.0) / (1.0 + z2);
     let half = (value * (1.0 - value) * z2 + z2 * z2 / 4.0).sqrt() / (1.0 + z2);
-    Some(Estimate {
-        value,
-        low: (centre - half).clamp(0.0, value),
-        high: (centre + half).clamp(value, 1.0),
-        tasks,
-    })
+    Some(Estimate { value, low: (centre - half).clamp(0.0, value), high: (centre + half).clamp(value, 1.0), tasks })
 }
 
 #[cfg(test)]
@@ -169,12 +164,9 @@ mod tests {
     /// Medicine 17 (1998), table I, method 3.
     #[test]
     fn the_interval_agrees_with_a_published_table() {
-        for (passed, tasks, low, high) in [
-            (81, 263, 0.2553, 0.3662),
-            (15, 148, 0.0624, 0.1605),
-            (0, 20, 0.0000, 0.1611),
-            (1, 29, 0.0061, 0.1718),
-        ] {
+        for (passed, tasks, low, high) in
+            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0000, 0.1611), (1, 29, 0.0061, 0.1718)]
+        {
             let found = wilson(&shares(passed, tasks)).unwrap();
             assert!((found.low - low).abs() < 6e-5, "{passed}/{tasks}: {found:?}");
             assert!((found.high - high).abs() < 6e-5, "{passed}/{tasks}: {found:?}");

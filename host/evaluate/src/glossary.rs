@@ -32,10 +32,7 @@ const CODES: &[(&str, &str)] = &[
 /// What a code says; empty where it is not one of ours.
 pub(crate) fn meaning(code: &str) -> &'static str {
     let known = CODES.binary_search_by(|(name, _)| (*name).cmp(code));
-    known
-        .ok()
-        .and_then(|place| CODES.get(place))
-        .map_or("", |(_, meaning)| *meaning)
+    known.ok().and_then(|place| CODES.get(place)).map_or("", |(_, meaning)| *meaning)
 }
 
 #[cfg(test)]

@@ -24,8 +24,19 @@ impl Summary {
     #[must_use]
     pub fn policy_grid(&self) -> Grid {
         let header = [
-            "policy", "pass@1", "95 %", "passed", "scored 0", "partly", "invalid", "void",
-            "every time", "stopped", "steps", "fuel", "rows scanned",
+            "policy",
+            "pass@1",
+            "95 %",
+            "passed",
+            "scored 0",
+            "partly",
+            "invalid",
+            "void",
+            "every time",
+            "stopped",
+            "steps",
+            "fuel",
+            "rows scanned",
         ];
         Grid {
             title: format!(
@@ -91,10 +102,7 @@ fn policy_row(policy: &PolicySummary) -> Vec<String> {
     vec![
         policy.policy.clone(),
         estimate.map_or_else(|| "–".to_owned(), |found| percent(found.value)),
-        estimate.map_or_else(
-            || "–".to_owned(),
-            |found| format!("{}–{}", percent(found.low), percent(found.high)),
-        ),
+        estimate.map_or_else(|| "–".to_owned(), |found| format!("{}–{}", percent(found.low), percent(found.high))),
         grouped(total.passed),
         grouped(total.zero),
         grouped(total.partial),
@@ -130,11 +138,7 @@ fn split_grid(policy: &PolicySummary) -> Grid {
     let splits = Split::ALL.into_iter().filter(present);
     let mut rows: Vec<_> = splits.map(|split| row(split.name(), Some(split))).collect();
     rows.push(row("all", None));
-    Grid {
-        title: format!("{}: passed of judged episodes", policy.policy),
-        header,
-        rows,
-    }
+    Grid { title: format!("{}: passed of judged episodes", policy.policy), header, rows }
 }
 
 /// `12/12`, `11/11 +1 void`, `–`.

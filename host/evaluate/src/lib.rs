@@ -26,6 +26,6 @@ pub use episode::EpisodeId;
 pub use grid::Grid;
 pub use page::{ReportError, RunInfo, page};
 pub use summary::{
-    Cell, Cost, FORMAT, Group, LeftOut, Outcome, PassAt, PolicySummary, Reason, Refused, Summary,
-    Tally, Versions, Violation, Void,
+    Cell, Cost, FORMAT, Group, LeftOut, Outcome, PassAt, PolicySummary, Reason, Refused, Summary, Tally, Versions,
+    Violation, Void,
 };

@@ -102,12 +102,8 @@ struct View {
 /// # Errors
 /// An episode that is not whole, by its place.
 pub fn page(run: &RunInfo, summary: &Summary, shown: &[Vec<Event>]) -> Result<String, ReportError> {
-    let cases = episode::cases(run, shown).map_err(|(index, why): (usize, NotWhole)| {
-        ReportError::Episode {
-            index,
-            reason: why.to_string(),
-        }
-    })?;
+    let cases = episode::cases(run, shown)
+        .map_err(|(index, why): (usize, NotWhole)| ReportError::Episode { index, reason: why.to_string() })?;
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -116,10 +112,7 @@ pub fn page(run: &RunInfo, summary: &Summary, shown: &[Vec<Event>]) -> Result<St
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
-    let view = View {
-        run: overview::Overview::of(run, summary),
-        cases,
-    };
+    let view = View { run: overview::Overview::of(run, summary), cases };
     let template = environment.get_template("page.html")?;
     Ok(template.render(Serde(&view))?)
 }
@@ -129,16 +122,9 @@ mod tests {
     use super::*;
 
     fn run(path: &str) -> (RunInfo, EpisodeId) {
-        let id = EpisodeId {
-            policy: "p".to_owned(),
-            task: "t".to_owned(),
-            attempt: 0,
-        };
+        let id = EpisodeId { policy: "p".to_owned(), task: "t".to_owned(), attempt: 0 };
         let traces = BTreeMap::from([(id.clone(), path.to_owned())]);
-        let run = RunInfo {
-            traces,
-            ..RunInfo::default()
-        };
+        let run = RunInfo { traces, ..RunInfo::default() };
         (run, id)
     }
 

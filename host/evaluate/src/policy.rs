@@ -10,9 +10,7 @@ use tribunal_protocol::verdict::Verdict;
 
 use crate::episode::{EpisodeId, Parts};
 use crate::estimate::{pass_at_k, pass_hat_k, ratio, wilson};
-use crate::summary::{
-    Cell, Cost, Group, Outcome, PassAt, PolicySummary, Reason, Tally, Violation,
-};
+use crate::summary::{Cell, Cost, Group, Outcome, PassAt, PolicySummary, Reason, Tally, Violation};
 use crate::text;
 
 /// The running counts of one policy.
@@ -120,11 +118,7 @@ impl PolicyCount {
             pass: curve(&self.tasks, attempts),
             tasks_passed_every_time: self.tasks.values().filter(every_time).count() as u64,
             wrong_on_hidden_data: self.wrong_on_hidden_data,
-            cells: self
-                .cells
-                .into_iter()
-                .map(|((split, kind), tally)| Cell { split, kind, tally })
-                .collect(),
+            cells: self.cells.into_iter().map(|((split, kind), tally)| Cell { split, kind, tally }).collect(),
             families: groups(self.families),
             schemas: groups(self.schemas),
             reasons: self.reasons.into_values().collect(),
@@ -149,16 +143,10 @@ fn curve(tasks: &BTreeMap<String, Tally>, attempts: u64) -> Vec<PassAt> {
             let (n, c) = (task.judged(), task.passed);
             Some((pass_at_k(n, c, k)?, pass_hat_k(n, c, k)?))
         });
-        let (any, all, count) = pairs.fold((0.0, 0.0, 0_u64), |(any, all, count), pair| {
-            (any + pair.0, all + pair.1, count + 1)
-        });
+        let (any, all, count) =
+            pairs.fold((0.0, 0.0, 0_u64), |(any, all, count), pair| (any + pair.0, all + pair.1, count + 1));
         let mean = |sum: f64| sum / ratio(count, 1);
-        (count > 0).then(|| PassAt {
-            k,
-            at_least_one: mean(any),
-            all: mean(all),
-            tasks: count,
-        })
+        (count > 0).then(|| PassAt { k, at_least_one: mean(any), all: mean(all), tasks: count })
     };
     ks.filter_map(at).collect()
 }

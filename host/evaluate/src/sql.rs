@@ -14,17 +14,77 @@ pub(crate) struct Span {
 
 /// Words that are marked.
 const KEYWORDS: &[&str] = &[
-    "ALL", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "CROSS", "DELETE", "DESC", "DISTINCT",
-    "ELSE", "END", "EXCEPT", "EXISTS", "FALSE", "FROM", "FULL", "GROUP", "HAVING", "IN", "INNER",
-    "INSERT", "INTERSECT", "INTERVAL", "INTO", "IS", "JOIN", "LEFT", "LIKE", "LIMIT", "NATURAL",
-    "NOT", "NULL", "OFFSET", "ON", "OR", "ORDER", "OUTER", "OVER", "PARTITION", "RIGHT", "SELECT",
-    "SET", "THEN", "TRUE", "UNION", "UPDATE", "USING", "VALUES", "WHEN", "WHERE", "WITH",
+    "ALL",
+    "AND",
+    "AS",
+    "ASC",
+    "BETWEEN",
+    "BY",
+    "CASE",
+    "CAST",
+    "CROSS",
+    "DELETE",
+    "DESC",
+    "DISTINCT",
+    "ELSE",
+    "END",
+    "EXCEPT",
+    "EXISTS",
+    "FALSE",
+    "FROM",
+    "FULL",
+    "GROUP",
+    "HAVING",
+    "IN",
+    "INNER",
+    "INSERT",
+    "INTERSECT",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "JOIN",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "NATURAL",
+    "NOT",
+    "NULL",
+    "OFFSET",
+    "ON",
+    "OR",
+    "ORDER",
+    "OUTER",
+    "OVER",
+    "PARTITION",
+    "RIGHT",
+    "SELECT",
+    "SET",
+    "THEN",
+    "TRUE",
+    "UNION",
+    "UPDATE",
+    "USING",
+    "VALUES",
+    "WHEN",
+    "WHERE",
+    "WITH",
 ];
 
 /// Words that start a line.
 const CLAUSES: &[&str] = &[
-    "EXCEPT", "FROM", "GROUP", "HAVING", "INTERSECT", "JOIN", "LIMIT", "OFFSET", "ORDER", "SET",
-    "UNION", "VALUES", "WHERE",
+    "EXCEPT",
+    "FROM",
+    "GROUP",
+    "HAVING",
+    "INTERSECT",
+    "JOIN",
+    "LIMIT",
+    "OFFSET",
+    "ORDER",
+    "SET",
+    "UNION",
+    "VALUES",
+    "WHERE",
 ];
 
 /// Words that start a line before JOIN, and are functions otherwise.
@@ -36,11 +96,7 @@ const STATEMENTS: &[&str] = &["DELETE", "INSERT", "SELECT", "UPDATE"];
 /// The lines of a statement. A statement that has line breaks already keeps them.
 pub(crate) fn lines(sql: &str) -> Vec<Vec<Span>> {
     let tokens = tokens(sql);
-    let mut writer = Writer {
-        keep_breaks: sql.trim().contains('\n'),
-        levels: vec![true],
-        ..Writer::default()
-    };
+    let mut writer = Writer { keep_breaks: sql.trim().contains('\n'), levels: vec![true], ..Writer::default() };
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.iter().skip(index + 1).find(|t| t.class != SPACE);
         writer.push(token, next.map(|t| t.text.as_str()).unwrap_or_default());
@@ -73,10 +129,7 @@ fn tokens(sql: &str) -> Vec<Span> {
             c => ("", c.len_utf8()),
         };
         let (token, tail) = rest.split_at(length);
-        tokens.push(Span {
-            class,
-            text: token.to_owned(),
-        });
+        tokens.push(Span { class, text: token.to_owned() });
         rest = tail;
     }
     tokens
@@ -161,10 +214,7 @@ impl Writer {
         match self.line.last_mut() {
             _ if text.is_empty() => {}
             Some(last) if last.class == class => last.text.push_str(text),
-            _ => self.line.push(Span {
-                class,
-                text: text.to_owned(),
-            }),
+            _ => self.line.push(Span { class, text: text.to_owned() }),
         }
     }
 
@@ -213,8 +263,18 @@ mod tests {
     #[test]
     fn nothing_but_white_space_is_ever_changed() {
         let odd = [
-            "", "'", "\"x", "/* open", "-- c", ")))((", "é from 'ß", "a''b", "SELECT'x'FROM\"y\"",
-            "))) from from ((( select", "$1 + $2\r\nfrom", "--\n--\n",
+            "",
+            "'",
+            "\"x",
+            "/* open",
+            "-- c",
+            ")))((",
+            "é from 'ß",
+            "a''b",
+            "SELECT'x'FROM\"y\"",
+            "))) from from ((( select",
+            "$1 + $2\r\nfrom",
+            "--\n--\n",
         ];
         let dense = |text: &str| text.split_whitespace().collect::<String>();
         for sql in odd {
@@ -226,10 +286,8 @@ mod tests {
     fn keywords_and_texts_are_marked() {
         let spans: Vec<_> = lines("SELECT 'x' AS from_day").concat();
         let marked: Vec<_> = spans.iter().map(|s| (s.class, s.text.as_str())).collect();
-        let expected = [
-            ("keyword", "SELECT"), ("", " "), ("text", "'x'"), ("", " "), ("keyword", "AS"),
-            ("", " from_day"),
-        ];
+        let expected =
+            [("keyword", "SELECT"), ("", " "), ("text", "'x'"), ("", " "), ("keyword", "AS"), ("", " from_day")];
         assert_eq!(marked, expected);
     }
 }

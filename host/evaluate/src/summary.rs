@@ -350,9 +350,7 @@ impl Summary {
         struct Named {
             format: String,
         }
-        let found = serde_json::from_str::<Named>(text)
-            .map_err(|why| format!("{FORMAT} expected: {why}"))?
-            .format;
+        let found = serde_json::from_str::<Named>(text).map_err(|why| format!("{FORMAT} expected: {why}"))?.format;
         if found != FORMAT {
             return Err(format!(
                 "{FORMAT} expected, {found} found: read it with the version that wrote it, or \

@@ -63,12 +63,7 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 
 /// `answer, row 3, column total: 120.00 expected, 240.00 found`. Rows are counted from 1 here.
 pub(crate) fn difference(difference: &Difference) -> String {
-    format!(
-        "{}: {} expected, {} found",
-        place(difference),
-        filled(&difference.expected),
-        filled(&difference.found)
-    )
+    format!("{}: {} expected, {} found", place(difference), filled(&difference.expected), filled(&difference.found))
 }
 
 /// `answer, row 3, column total`. Rows are counted from 1 here.
@@ -123,14 +118,8 @@ mod tests {
 
     #[test]
     fn only_all_and_none_read_as_such() {
-        let cases = [
-            (0.0, "0%"),
-            (0.000_1, "0.1%"),
-            (0.5, "50.0%"),
-            (2.0 / 3.0, "66.7%"),
-            (0.999_9, "99.9%"),
-            (1.0, "100%"),
-        ];
+        let cases =
+            [(0.0, "0%"), (0.000_1, "0.1%"), (0.5, "50.0%"), (2.0 / 3.0, "66.7%"), (0.999_9, "99.9%"), (1.0, "100%")];
         for (share, text) in cases {
             assert_eq!(percent(share), text);
         }
@@ -141,13 +130,8 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
-        let cases = [
-            (9_999, "9,999"),
-            (12_345, "12.3 k"),
-            (123_456, "123 k"),
-            (999_950, "1.00 M"),
-            (4_560_000, "4.56 M"),
-        ];
+        let cases =
+            [(9_999, "9,999"), (12_345, "12.3 k"), (123_456, "123 k"), (999_950, "1.00 M"), (4_560_000, "4.56 M")];
         for (number, text) in cases {
             assert_eq!(brief(number), text);
         }

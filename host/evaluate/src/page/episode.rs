@@ -136,10 +136,7 @@ pub(crate) fn cases(run: &RunInfo, shown: &[Vec<Event>]) -> Result<Vec<Case>, (u
 
 impl Case {
     fn of(header: &Header, run: EpisodeView) -> Case {
-        let column = |column: &AnswerColumn| AnswerView {
-            name: shown(&column.name, SHORT),
-            kind: column.kind.name(),
-        };
+        let column = |column: &AnswerColumn| AnswerView { name: shown(&column.name, SHORT), kind: column.kind.name() };
         Case {
             task: shown(&header.task, SHORT),
             kind: header.kind.name(),
@@ -197,10 +194,7 @@ impl Badge {
             }
             _ => outcome.label().to_owned(),
         };
-        Badge {
-            label,
-            ..Badge::of_outcome(outcome)
-        }
+        Badge { label, ..Badge::of_outcome(outcome) }
     }
 
     pub(crate) fn of_outcome(outcome: Outcome) -> Badge {
@@ -211,11 +205,7 @@ impl Badge {
             Outcome::Invalid => ("invalid", "!"),
             Outcome::Void => ("void", "∅"),
         };
-        Badge {
-            class,
-            sign,
-            label: outcome.label().to_owned(),
-        }
+        Badge { class, sign, label: outcome.label().to_owned() }
     }
 }
 
@@ -261,10 +251,8 @@ impl StepView {
             arguments: arguments(&step.action.arguments),
             text: shown(text, LONG),
             table: table.map(|table| TableView::of(table, &Mark::default())),
-            failure: failure.map(|failure| FailureView {
-                code: failure.code.name(),
-                message: shown(&failure.message, LONG),
-            }),
+            failure: failure
+                .map(|failure| FailureView { code: failure.code.name(), message: shown(&failure.message, LONG) }),
             stopped: step.violation,
             state: String::new(),
             used: used(&step.usage),
@@ -286,18 +274,16 @@ fn argument(name: &str, value: &Json) -> ArgumentView {
         }
         other => (Vec::new(), shown(&other.to_string(), LONG)),
     };
-    ArgumentView {
-        name: shown(name, SHORT),
-        sql,
-        text,
-    }
+    ArgumentView { name: shown(name, SHORT), sql, text }
 }
 
-/// What was judged on the instance that decided, or on the first where none did.
+/// What was judged on the instance that decided, or on the first where none did. A table that
+/// passed is not shown again: it stands where the agent first saw it.
 fn submission(judgements: &[&Judgement], score: Option<&Score>) -> Option<SubmissionView> {
-    let decided = |judgement: &&&Judgement| {
-        score.is_none_or(|score| score.instance == judgement.instance)
-    };
+    if score.is_some_and(|score| score.reward >= 1.0) {
+        return None;
+    }
+    let decided = |judgement: &&&Judgement| score.is_none_or(|score| score.instance == judgement.instance);
     let judgement = judgements.iter().find(decided).or(judgements.first())?;
     let (title, text, table) = match &judgement.submission {
         Submission::Answer(table) => {
@@ -311,11 +297,7 @@ fn submission(judgements: &[&Judgement], score: Option<&Score>) -> Option<Submis
             ("abstention", shown(&text, LONG), None)
         }
     };
-    Some(SubmissionView {
-        title: format!("{title}, judged on {}", instance_name(judgement.instance)),
-        text,
-        table,
-    })
+    Some(SubmissionView { title: format!("{title}, judged on {}", instance_name(judgement.instance)), text, table })
 }
 
 /// The place of a difference in the answer; nowhere, if it is about something else.
@@ -323,10 +305,7 @@ fn mark(difference: &Difference) -> Mark {
     if !difference.path.starts_with("answer") {
         return Mark::default();
     }
-    Mark {
-        row: difference.row.map(|row| row as usize),
-        column: difference.column.clone(),
-    }
+    Mark { row: difference.row.map(|row| row as usize), column: difference.column.clone() }
 }
 
 fn instance_name(instance: u32) -> String {
@@ -362,12 +341,15 @@ impl DifferenceView {
 /// What a call or an episode used, in words; what was not used is not named.
 fn used(usage: &Usage) -> String {
     let parts = [
-        (usage.fuel, "fuel"),
-        (usage.rows_scanned, "rows scanned"),
-        (usage.rows_returned, "rows returned"),
-        (usage.rows_written, "rows written"),
+        (usage.fuel, "fuel", ""),
+        (usage.rows_scanned, "row", " scanned"),
+        (usage.rows_returned, "row", " returned"),
+        (usage.rows_written, "row", " written"),
     ];
-    let named = parts.iter().filter(|(amount, _)| *amount > 0);
-    let named = named.map(|(amount, what)| format!("{} {what}", brief(*amount)));
+    let named = parts.iter().filter(|(amount, ..)| *amount > 0);
+    let named = named.map(|(amount, what, done)| {
+        let plural = if *amount == 1 || what == &"fuel" { "" } else { "s" };
+        format!("{} {what}{plural}{done}", brief(*amount))
+    });
     named.collect::<Vec<_>>().join(" · ")
 }

@@ -27,7 +27,8 @@ pub(crate) struct Overview {
     warnings: Vec<String>,
     interval: String,
     policies: Vec<PolicyView>,
-    several_attempts: bool,
+    /// The numbers of attempts beyond the first that reliability is told for.
+    ks: Vec<u64>,
     any_partial: bool,
     kinds: Vec<&'static str>,
     heat: Vec<HeatView>,
@@ -74,10 +75,10 @@ struct PolicyView {
 
 #[derive(Debug, Serialize)]
 struct PassView {
-    k: u64,
     any: String,
     all: String,
-    tasks: String,
+    /// `of 5 tasks`, where not all tasks had so many judged attempts.
+    of: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -169,19 +170,16 @@ struct VersionView {
 impl Overview {
     pub(crate) fn of(run: &RunInfo, summary: &Summary) -> Overview {
         let policies = ranked(summary);
-        let kinds = kinds(summary);
-        let by = |pick: fn(&PolicySummary) -> &[Group], title| Matrix {
-            title,
-            rows: matrix(&policies, pick),
-        };
+        let (kinds, ks) = (kinds(summary), ks(summary));
+        let by = |pick: fn(&PolicySummary) -> &[Group], title| Matrix { title, rows: matrix(&policies, pick) };
         Overview {
             name: shown(&run.name, TEXT),
             lead: lead(summary, &policies),
             facts: facts(run, summary),
             warnings: summary.warnings.iter().map(|text| shown(text, TEXT)).collect(),
             interval: summary.interval.clone(),
-            policies: policies.iter().map(|policy| PolicyView::of(policy)).collect(),
-            several_attempts: policies.iter().any(|policy| policy.attempts > 1),
+            policies: policies.iter().map(|policy| PolicyView::of(policy, &ks)).collect(),
+            ks,
             any_partial: policies.iter().any(|policy| policy.total.partial > 0),
             heat: policies.iter().map(|policy| HeatView::of(policy, &kinds)).collect(),
             kinds: kinds.iter().map(|kind| kind.name()).collect(),
@@ -190,9 +188,7 @@ impl Overview {
             violations: violations(run, &policies),
             voids: voids(run, summary),
             refused: Long::of(summary.refused.iter().map(|r| named(&r.task, &r.reason)).collect()),
-            left_out: Long::of(
-                summary.left_out.iter().map(|l| named(&l.trace, &l.reason)).collect(),
-            ),
+            left_out: Long::of(summary.left_out.iter().map(|l| named(&l.trace, &l.reason)).collect()),
             versions: versions(summary),
             tasks_digest: summary.tasks_digest.to_string(),
         }
@@ -213,21 +209,30 @@ fn kinds(summary: &Summary) -> Vec<TaskKind> {
     TaskKind::ALL.into_iter().filter(occurs).collect()
 }
 
+fn ks(summary: &Summary) -> Vec<u64> {
+    let all = summary.policies.iter().flat_map(|policy| &policy.pass);
+    let ks: BTreeSet<u64> = all.map(|at| at.k).filter(|k| *k > 1).collect();
+    ks.into_iter().collect()
+}
+
+/// The most policies that the first sentence names one by one.
+const NAMED: usize = 6;
+
 /// The run in a few sentences.
 fn lead(summary: &Summary, policies: &[&PolicySummary]) -> Vec<String> {
     let mut sentences = Vec::new();
-    let solved = |policy: &PolicySummary| {
+    let solved = |policy: &&PolicySummary| {
         let found = policy.pass_at_1?;
         Some(format!("{} passes {}", shown(&policy.policy, TEXT), percent(found.value)))
     };
-    match policies {
-        [] => sentences.push("No episode was counted.".to_owned()),
-        [only] => sentences.extend(solved(only).map(|text| format!("{text}."))),
-        [first, .., last] => {
-            if let (Some(first), Some(last)) = (solved(first), solved(last)) {
-                sentences.push(format!("{first}, {last}."));
-            }
+    let named: Vec<_> = policies.iter().filter_map(solved).collect();
+    match named.as_slice() {
+        [] => sentences.push("No episode was judged.".to_owned()),
+        [first, .., last] if named.len() > NAMED => {
+            let others = named.len() - 2;
+            sentences.push(format!("{first}, {last}, {others} others lie between."));
         }
+        named => sentences.push(format!("{}.", named.join(", "))),
     }
     let void = summary.voids.len() as u64;
     sentences.push(match void {
@@ -242,7 +247,8 @@ fn lead(summary: &Summary, policies: &[&PolicySummary]) -> Vec<String> {
     });
     if !summary.refused.is_empty() {
         let refused = count(summary.refused.len() as u64, "task");
-        sentences.push(format!("{refused} refused when made, with the reason."));
+        let were = if summary.refused.len() == 1 { "was" } else { "were" };
+        sentences.push(format!("{refused} {were} refused when made."));
     }
     sentences
 }
@@ -266,7 +272,7 @@ fn facts(run: &RunInfo, summary: &Summary) -> Vec<Fact> {
 }
 
 impl PolicyView {
-    fn of(policy: &PolicySummary) -> PolicyView {
+    fn of(policy: &PolicySummary, ks: &[u64]) -> PolicyView {
         let (total, cost) = (&policy.total, &policy.cost);
         let estimate = policy.pass_at_1.as_ref();
         let width = |share: f64| format!("{:.2}", share * 100.0);
@@ -279,9 +285,8 @@ impl PolicyView {
             low: bar(|found| found.low),
             high: bar(|found| found.high),
             share: estimate.map_or_else(|| "–".to_owned(), |found| percent(found.value)),
-            interval: estimate.map_or_else(String::new, |found| {
-                format!("{} to {}", percent(found.low), percent(found.high))
-            }),
+            interval: estimate
+                .map_or_else(String::new, |found| format!("{} to {}", percent(found.low), percent(found.high))),
             passed: grouped(total.passed),
             partial: grouped(total.partial),
             zero: grouped(total.zero),
@@ -295,16 +300,20 @@ impl PolicyView {
             steps: mean(cost.steps, cost.episodes),
             fuel: mean(cost.usage.fuel, cost.episodes),
             rows: mean(cost.usage.rows_scanned, cost.episodes),
-            curve: policy
-                .pass
-                .iter()
-                .map(|at| PassView {
-                    k: at.k,
-                    any: percent(at.at_least_one),
-                    all: percent(at.all),
-                    tasks: grouped(at.tasks),
-                })
-                .collect(),
+            curve: ks.iter().map(|k| PassView::of(policy, *k)).collect(),
+        }
+    }
+}
+
+impl PassView {
+    fn of(policy: &PolicySummary, k: u64) -> PassView {
+        let dash = || "–".to_owned();
+        let found = policy.pass.iter().find(|at| at.k == k);
+        let few = found.filter(|at| at.tasks < policy.tasks);
+        PassView {
+            any: found.map_or_else(dash, |at| percent(at.at_least_one)),
+            all: found.map_or_else(dash, |at| percent(at.all)),
+            of: few.map_or_else(String::new, |at| format!("of {}", count(at.tasks, "task"))),
         }
     }
 }
@@ -318,10 +327,7 @@ impl HeatView {
         let in_split = |split: &Split| policy.cells.iter().any(|cell| cell.split == *split);
         let row = |split: Split| HeatRow {
             name: split.name().to_owned(),
-            cells: kinds
-                .iter()
-                .map(|kind| HeatCell::of(policy.cell(split, *kind)))
-                .collect(),
+            cells: kinds.iter().map(|kind| HeatCell::of(policy.cell(split, *kind))).collect(),
         };
         HeatView {
             policy: shown(&policy.policy, TEXT),
@@ -365,10 +371,7 @@ fn matrix(policies: &[&PolicySummary], pick: fn(&PolicySummary) -> &[Group]) -> 
 }
 
 fn link(run: &RunInfo, id: &EpisodeId) -> Link {
-    Link {
-        name: shown(&id.to_string(), TEXT),
-        href: run.href(id),
-    }
+    Link { name: shown(&id.to_string(), TEXT), href: run.href(id) }
 }
 
 /// Every reason for not passing, the most frequent first in each outcome.
@@ -397,10 +400,8 @@ fn reasons(run: &RunInfo, policies: &[&PolicySummary]) -> Vec<ReasonView> {
             code: shown(code, TEXT),
             meaning: meaning(code),
             counts: (0..policies.len()).map(count_of).collect(),
-            first: example.map_or_else(
-                || Link { name: String::new(), href: String::new() },
-                |reason| link(run, &reason.first),
-            ),
+            first: example
+                .map_or_else(|| Link { name: String::new(), href: String::new() }, |reason| link(run, &reason.first)),
             example: example.map_or_else(String::new, |reason| shown(&reason.example, TEXT)),
         }
     };
@@ -434,34 +435,21 @@ fn voids(run: &RunInfo, summary: &Summary) -> Long<VoidView> {
         fault: fault.to_owned(),
         meaning: meaning(fault),
         message: shown(message, TEXT),
-        episodes: count(episodes.len() as u64, "episode"),
-        first: episodes.first().map_or_else(
-            || Link { name: String::new(), href: String::new() },
-            |id| link(run, id),
-        ),
+        episodes: grouped(episodes.len() as u64),
+        first: episodes.first().map_or_else(|| Link { name: String::new(), href: String::new() }, |id| link(run, id)),
     };
-    Long {
-        all: grouped(summary.voids.len() as u64),
-        ..Long::of(groups.into_iter().map(view).collect())
-    }
+    Long { all: grouped(summary.voids.len() as u64), ..Long::of(groups.into_iter().map(view).collect()) }
 }
 
 fn named(name: &str, reason: &str) -> Named {
-    Named {
-        name: shown(name, TEXT),
-        reason: shown(reason, TEXT),
-    }
+    Named { name: shown(name, TEXT), reason: shown(reason, TEXT) }
 }
 
 impl<T> Long<T> {
     fn of(mut shown: Vec<T>) -> Long<T> {
         let all = shown.len();
         shown.truncate(LIST);
-        Long {
-            all: grouped(all as u64),
-            more: all - shown.len(),
-            shown,
-        }
+        Long { all: grouped(all as u64), more: all - shown.len(), shown }
     }
 }
 

@@ -55,9 +55,7 @@ struct RowView {
 #[derive(Debug, Serialize)]
 struct CellView {
     text: String,
-    /// `null`, `blank` or empty.
-    class: &'static str,
-    number: bool,
+    class: String,
     marked: bool,
 }
 
@@ -82,11 +80,7 @@ impl TableView {
                 let in_column = mark.column.is_none() || marks(&column.name);
                 CellView::of(&column.value(row), column.kind(), in_row && in_column)
             };
-            rows.push(RowView {
-                gap: gap(row - next),
-                number: row + 1,
-                cells: columns.iter().map(cell).collect(),
-            });
+            rows.push(RowView { gap: gap(row - next), number: row + 1, cells: columns.iter().map(cell).collect() });
             next = row + 1;
         }
         let whole = rows.len() == table.rows && columns.len() == table.columns.len();
@@ -107,27 +101,23 @@ impl TableView {
             number: is_number(column.kind()),
             marked: mark.row.is_none() && marks(&column.name),
         });
-        TableView {
-            columns: columns.collect(),
-            rows,
-            size,
-        }
+        TableView { columns: columns.collect(), rows, size }
     }
 }
 
 impl CellView {
     fn of(value: &Value, kind: Kind, marked: bool) -> CellView {
-        let (class, text) = match value {
+        let (absent, text) = match value {
             Value::Null => ("null", "NULL".to_owned()),
             Value::Text(text) if text.is_empty() => ("blank", "empty text".to_owned()),
             other => ("", shown(&other.to_string(), CELL)),
         };
-        CellView {
-            text,
-            class,
-            number: is_number(kind),
-            marked,
-        }
+        let width = match kind {
+            _ if is_number(kind) => "number",
+            Kind::Date | Kind::Timestamp | Kind::Boolean => "short",
+            _ => "",
+        };
+        CellView { text, class: format!("{width} {absent}").trim().to_owned(), marked }
     }
 }
 
@@ -177,10 +167,7 @@ mod tests {
     }
 
     fn mark(row: Option<usize>, column: Option<&str>) -> Mark {
-        Mark {
-            row,
-            column: column.map(str::to_owned),
-        }
+        Mark { row, column: column.map(str::to_owned) }
     }
 
     #[test]
@@ -206,7 +193,8 @@ mod tests {
     #[test]
     fn null_and_empty_text_do_not_look_alike() {
         let view = TableView::of(&numbers(2), &Mark::default());
-        assert_eq!((view.rows[0].cells[1].class, view.rows[1].cells[1].class), ("null", "blank"));
+        let class = |row: usize| view.rows[row].cells[1].class.as_str();
+        assert_eq!((class(0), class(1)), ("null", "blank"));
         assert_eq!(TableView::of(&numbers(0), &Mark::default()).size, "no rows");
     }
 }

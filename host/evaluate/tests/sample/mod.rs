@@ -11,12 +11,10 @@ use tribunal_protocol::plugin::ToolSpec;
 use tribunal_protocol::policy::Briefing;
 use tribunal_protocol::task::{AnswerColumn, SchemaRef, Split, TaskKind};
 use tribunal_protocol::usage::Usage;
+use tribunal_protocol::value::Kind;
 use tribunal_protocol::value::{decimal_of, parse_date};
 use tribunal_protocol::verdict::{Difference, Score};
-use tribunal_protocol::value::Kind;
-use tribunal_protocol::{
-    Action, Code, Digest, Failure, Fault, Observation, Table, Value, Verdict,
-};
+use tribunal_protocol::{Action, Code, Digest, Failure, Fault, Observation, Table, Value, Verdict};
 
 /// What the run says of itself; every episode has a trace.
 pub fn run() -> RunInfo {
@@ -42,8 +40,7 @@ pub fn refused() -> Vec<Refused> {
     vec![
         Refused {
             task: "weborders-v2-returns-0011".to_owned(),
-            reason: "mutant `forgets-soft-deletes` scores 1: seeds 3, 9 and 14 have no deleted row"
-                .to_owned(),
+            reason: "mutant `forgets-soft-deletes` scores 1: seeds 3, 9 and 14 have no deleted row".to_owned(),
         },
         Refused {
             task: "clinic-v1-no-shows-0006".to_owned(),
@@ -68,11 +65,7 @@ pub fn episodes() -> Vec<Vec<Event>> {
 
 /// The same task, left at once.
 fn nothing(events: &[Event]) -> Vec<Event> {
-    let end = End {
-        verdict: invalid("no-submission"),
-        usage: Usage::default(),
-        violations: 0,
-    };
+    let end = End { verdict: invalid("no-submission"), usage: Usage::default(), violations: 0 };
     let header = events.iter().take(1).cloned();
     header.chain([Event::End(Box::new(end))]).collect()
 }
@@ -137,10 +130,8 @@ fn draft(policy: &str, attempt: u32, task: &str, kind: TaskKind, split: Split) -
 impl Draft {
     fn asks(mut self, instruction: &str, answer: &[(&str, Kind)]) -> Draft {
         self.header.briefing.instruction = instruction.to_owned();
-        self.header.briefing.answer = answer
-            .iter()
-            .map(|(name, kind)| AnswerColumn { name: (*name).to_owned(), kind: *kind })
-            .collect();
+        self.header.briefing.answer =
+            answer.iter().map(|(name, kind)| AnswerColumn { name: (*name).to_owned(), kind: *kind }).collect();
         self
     }
 
@@ -195,11 +186,7 @@ impl Draft {
         let mut usage = Usage::default();
         self.steps.iter().for_each(|step| usage.add(&step.usage));
         let stopped = self.steps.iter().filter(|step| step.violation).count();
-        let end = End {
-            verdict,
-            usage,
-            violations: u32::try_from(stopped).unwrap_or(u32::MAX),
-        };
+        let end = End { verdict, usage, violations: u32::try_from(stopped).unwrap_or(u32::MAX) };
         let mut events = vec![Event::Header(Box::new(self.header))];
         events.extend(self.steps.into_iter().map(|step| Event::Step(Box::new(step))));
         let judgements = self.judgements.into_iter();
@@ -253,29 +240,21 @@ fn table(columns: &[(&str, Kind)], cells: &[&[&str]]) -> Table {
         Kind::Date => parse_date(text).map_or(Value::Null, Value::Date),
         _ => Value::Text((*text).to_owned()),
     };
-    let rows: Vec<Vec<Value>> = cells
-        .iter()
-        .map(|row| row.iter().zip(columns).map(read).collect())
-        .collect();
+    let rows: Vec<Vec<Value>> = cells.iter().map(|row| row.iter().zip(columns).map(read).collect()).collect();
     let columns: Vec<_> = columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     Table::from_rows(&columns, &rows).unwrap_or_default()
 }
 
-const TOTALS: &[(&str, Kind)] = &[
-    ("account", Kind::Text),
-    ("month", Kind::Date),
-    ("invoices", Kind::Integer),
-    ("total", Kind::Decimal),
-];
+const TOTALS: &[(&str, Kind)] =
+    &[("account", Kind::Text), ("month", Kind::Date), ("invoices", Kind::Integer), ("total", Kind::Decimal)];
 
 fn totals(policy: &str, attempt: u32) -> Vec<Event> {
-    let draft = draft(policy, attempt, "billing-v1-invoice-totals-0007", TaskKind::Answer, Split::NewData)
-        .asks(
-            "For every account, how many invoices did it get in the first quarter of 2026, and what \
+    let draft = draft(policy, attempt, "billing-v1-invoice-totals-0007", TaskKind::Answer, Split::NewData).asks(
+        "For every account, how many invoices did it get in the first quarter of 2026, and what \
              do they add up to, month by month? Voided invoices and test accounts do not count.\n\
              Give account, month (its first day), invoices and total, ordered by account and month.",
-            TOTALS,
-        );
+        TOTALS,
+    );
     let right: &[&[&str]] = &[
         &["Aster & Sons", "2026-01-01", "2", "1840.00"],
         &["Aster & Sons", "2026-02-01", "1", "920.00"],
@@ -365,14 +344,19 @@ fn guess(draft: Draft, columns: &[(&str, Kind)], cells: &[&str]) -> Vec<Event> {
 }
 
 fn refund(policy: &str, attempt: u32) -> Vec<Event> {
-    let draft = draft(policy, attempt, "billing-v1-refund-right-account-0002", TaskKind::State, Split::Train)
-        .asks(
-            "Bergström AB was charged twice for invoice 2041. Refund the second charge in full, and \
+    let draft = draft(policy, attempt, "billing-v1-refund-right-account-0002", TaskKind::State, Split::Train).asks(
+        "Bergström AB was charged twice for invoice 2041. Refund the second charge in full, and \
              nothing else.",
-            &[],
-        );
+        &[],
+    );
     let charges = table(
-        &[("id", Kind::Integer), ("account", Kind::Text), ("invoice", Kind::Integer), ("amount", Kind::Decimal), ("charged_on", Kind::Date)],
+        &[
+            ("id", Kind::Integer),
+            ("account", Kind::Text),
+            ("invoice", Kind::Integer),
+            ("amount", Kind::Decimal),
+            ("charged_on", Kind::Date),
+        ],
         &[
             &["881", "Bergström AB", "2041", "149.00", "2026-03-02"],
             &["907", "Bergström AB", "2041", "149.00", "2026-03-05"],
@@ -425,24 +409,23 @@ fn refund(policy: &str, attempt: u32) -> Vec<Event> {
 const TOP: &[(&str, Kind)] = &[("product", Kind::Text), ("returned", Kind::Integer)];
 
 fn top(policy: &str, attempt: u32) -> Vec<Event> {
-    let draft = draft(policy, attempt, "weborders-v2-top-returns-0004", TaskKind::Answer, Split::NewSchema)
-        .asks(
-            "Which three products came back most often? Where products tie for the last place, any \
+    let draft = draft(policy, attempt, "weborders-v2-top-returns-0004", TaskKind::Answer, Split::NewSchema).asks(
+        "Which three products came back most often? Where products tie for the last place, any \
              of them will do. Give product and returned (how many pieces).",
-            TOP,
-        );
+        TOP,
+    );
     let sql = "SELECT p.title AS product, SUM(r.quantity) AS returned FROM return_items AS r JOIN \
                products AS p ON p.sku = r.sku GROUP BY p.title ORDER BY returned DESC LIMIT 3";
     let seen = table(TOP, &[&["Kettle, 1.7 l", "41"], &["Desk lamp “Łuna”", "38"], &["Mug", "35"]]);
     let hidden = table(TOP, &[&["Mug", "29"], &["Desk lamp “Łuna”", "28"], &["Kettle, 1.7 l", "28"]]);
     match policy {
         "oracle" => {
-            let draft = draft
-                .step("query", json!({"sql": sql}), rows(&seen))
-                .step("submit", json!({"call": 1}), words("handed in: 3 rows"));
-            (0..3)
-                .fold(draft, |draft, i| draft.judged(i, Submission::Answer(seen.clone()), passed(i)))
-                .ends(passed(0))
+            let draft = draft.step("query", json!({"sql": sql}), rows(&seen)).step(
+                "submit",
+                json!({"call": 1}),
+                words("handed in: 3 rows"),
+            );
+            (0..3).fold(draft, |draft, i| draft.judged(i, Submission::Answer(seen.clone()), passed(i))).ends(passed(0))
         }
         "small-model" => {
             let found = scored(0.0, "top-k", differs("answer", 2, "returned", "27", "28"), 1);
@@ -516,7 +499,9 @@ fn no_shows(policy: &str, attempt: u32) -> Vec<Event> {
                 draft = draft.step("query", json!({"sql": sql}), fails(Code::Unknown, &why));
             }
             for day in 1..=4 {
-                let sql = format!("SELECT COUNT(*) AS missed FROM visits WHERE status = 'missed' AND planned_for = DATE '2025-02-0{day}'");
+                let sql = format!(
+                    "SELECT COUNT(*) AS missed FROM visits WHERE status = 'missed' AND planned_for = DATE '2025-02-0{day}'"
+                );
                 let missed = table(&[("missed", Kind::Integer)], &[&["0"]]);
                 draft = draft.step("query", json!({"sql": sql}), rows(&missed));
             }
@@ -528,12 +513,11 @@ fn no_shows(policy: &str, attempt: u32) -> Vec<Event> {
 
 fn late(policy: &str, attempt: u32) -> Vec<Event> {
     const LATE: &[(&str, Kind)] = &[("carrier", Kind::Text), ("late_share", Kind::Float), ("median_days", Kind::Float)];
-    let draft = draft(policy, attempt, "logistics-v2-late-by-carrier-0005", TaskKind::Recover, Split::NewData)
-        .asks(
-            "By carrier: which share of delivered parcels was late, and by how many days in the \
+    let draft = draft(policy, attempt, "logistics-v2-late-by-carrier-0005", TaskKind::Recover, Split::NewData).asks(
+        "By carrier: which share of delivered parcels was late, and by how many days in the \
              median? Give carrier, late_share and median_days.",
-            LATE,
-        );
+        LATE,
+    );
     let sql = "SELECT carrier, AVG(CASE WHEN delivered_on > due_on THEN 1.0 ELSE 0.0 END) AS \
                late_share, MEDIAN(delivered_on - due_on) AS median_days FROM parcels\nWHERE \
                delivered_on IS NOT NULL -- what never came is not late, it is lost\nGROUP BY carrier";

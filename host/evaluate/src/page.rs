@@ -2,7 +2,9 @@
 //! reaches it through the templates' escaping; nothing is written past it.
 
 mod episode;
+mod heat;
 mod overview;
+mod reasons;
 mod table;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! The summary, the tables and the page of a run made by hand.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 mod html;
 mod sample;
 

@@ -1,22 +1,18 @@
 //! Everything above the episodes: what ran, who scored what, and why not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use tribunal_protocol::Digest;
-use tribunal_protocol::task::{Split, TaskKind};
 
 use super::RunInfo;
-use super::episode::Badge;
-use crate::episode::EpisodeId;
-use crate::glossary::meaning;
-use crate::summary::{Group, Outcome, PolicySummary, Summary, Tally};
+use super::heat::{HeatView, Matrix, kinds};
+use super::reasons::{Long, Named, ReasonView, ViolationView, VoidView, named, reasons, violations, voids};
+use crate::summary::{PolicySummary, Summary};
 use crate::text::{count, grouped, mean, percent, shown};
 
-/// The most rows of a list that may be as long as the run; the rest is in the JSON file.
-const LIST: usize = 25;
 /// The most characters of a name or a message.
-const TEXT: usize = 400;
+pub(super) const TEXT: usize = 400;
 
 /// The page above the episodes.
 #[derive(Debug, Serialize)]
@@ -82,86 +78,6 @@ struct PassView {
 }
 
 #[derive(Debug, Serialize)]
-struct HeatView {
-    policy: String,
-    total: HeatCell,
-    rows: Vec<HeatRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct HeatRow {
-    name: String,
-    cells: Vec<HeatCell>,
-}
-
-/// A share as a coloured cell.
-#[derive(Debug, Serialize)]
-struct HeatCell {
-    /// The share, in 0..=1, for the colour; empty where nothing was judged.
-    heat: String,
-    share: String,
-    count: String,
-    void: String,
-}
-
-/// Shares by some property (down) and policy (across).
-#[derive(Debug, Serialize)]
-struct Matrix {
-    title: &'static str,
-    rows: Vec<HeatRow>,
-}
-
-#[derive(Debug, Serialize)]
-struct ReasonView {
-    badge: Badge,
-    code: String,
-    meaning: &'static str,
-    counts: Vec<String>,
-    first: Link,
-    example: String,
-}
-
-#[derive(Debug, Serialize)]
-struct ViolationView {
-    policy: String,
-    tool: String,
-    code: String,
-    steps: String,
-    message: String,
-    first: Link,
-}
-
-#[derive(Debug, Serialize)]
-struct VoidView {
-    fault: String,
-    meaning: &'static str,
-    message: String,
-    episodes: String,
-    first: Link,
-}
-
-#[derive(Debug, Serialize)]
-struct Named {
-    name: String,
-    reason: String,
-}
-
-/// An episode, with a link to its trace where there is one.
-#[derive(Debug, Serialize)]
-struct Link {
-    name: String,
-    href: String,
-}
-
-/// A list that may be cut off.
-#[derive(Debug, Serialize)]
-struct Long<T> {
-    all: String,
-    shown: Vec<T>,
-    more: usize,
-}
-
-#[derive(Debug, Serialize)]
 struct VersionView {
     name: String,
     values: Vec<String>,
@@ -171,7 +87,6 @@ impl Overview {
     pub(crate) fn of(run: &RunInfo, summary: &Summary) -> Overview {
         let policies = ranked(summary);
         let (kinds, ks) = (kinds(summary), ks(summary));
-        let by = |pick: fn(&PolicySummary) -> &[Group], title| Matrix { title, rows: matrix(&policies, pick) };
         Overview {
             name: shown(&run.name, TEXT),
             lead: lead(summary, &policies),
@@ -183,7 +98,10 @@ impl Overview {
             any_partial: policies.iter().any(|policy| policy.total.partial > 0),
             heat: policies.iter().map(|policy| HeatView::of(policy, &kinds)).collect(),
             kinds: kinds.iter().map(|kind| kind.name()).collect(),
-            matrices: vec![by(|p| &p.families, "family"), by(|p| &p.schemas, "schema")],
+            matrices: vec![
+                Matrix::of("family", &policies, |p| &p.families),
+                Matrix::of("schema", &policies, |p| &p.schemas),
+            ],
             reasons: reasons(run, &policies),
             violations: violations(run, &policies),
             voids: voids(run, summary),
@@ -201,12 +119,6 @@ fn ranked(summary: &Summary) -> Vec<&PolicySummary> {
     let value = |policy: &PolicySummary| policy.pass_at_1.map_or(-1.0, |found| found.value);
     policies.sort_by(|a, b| value(b).total_cmp(&value(a)));
     policies
-}
-
-fn kinds(summary: &Summary) -> Vec<TaskKind> {
-    let cells = || summary.policies.iter().flat_map(|policy| &policy.cells);
-    let occurs = |kind: &TaskKind| cells().any(|cell| cell.kind == *kind);
-    TaskKind::ALL.into_iter().filter(occurs).collect()
 }
 
 fn ks(summary: &Summary) -> Vec<u64> {
@@ -318,141 +230,6 @@ impl PassView {
     }
 }
 
-fn of(part: u64, whole: u64) -> String {
-    format!("{} of {}", grouped(part), grouped(whole))
-}
-
-impl HeatView {
-    fn of(policy: &PolicySummary, kinds: &[TaskKind]) -> HeatView {
-        let in_split = |split: &Split| policy.cells.iter().any(|cell| cell.split == *split);
-        let row = |split: Split| HeatRow {
-            name: split.name().to_owned(),
-            cells: kinds.iter().map(|kind| HeatCell::of(policy.cell(split, *kind))).collect(),
-        };
-        HeatView {
-            policy: shown(&policy.policy, TEXT),
-            total: HeatCell::of(Some(policy.total)),
-            rows: Split::ALL.into_iter().filter(in_split).map(row).collect(),
-        }
-    }
-}
-
-impl HeatCell {
-    fn of(tally: Option<Tally>) -> HeatCell {
-        let tally = tally.unwrap_or_default();
-        let rate = tally.rate();
-        HeatCell {
-            heat: rate.map_or_else(String::new, |rate| format!("{rate:.3}")),
-            share: rate.map_or_else(|| "–".to_owned(), percent),
-            count: match tally.judged() {
-                0 => String::new(),
-                judged => of(tally.passed, judged),
-            },
-            void: match tally.void {
-                0 => String::new(),
-                void => format!("{} void", grouped(void)),
-            },
-        }
-    }
-}
-
-fn matrix(policies: &[&PolicySummary], pick: fn(&PolicySummary) -> &[Group]) -> Vec<HeatRow> {
-    let names = policies.iter().flat_map(|policy| pick(policy));
-    let names: BTreeSet<&str> = names.map(|group| group.name.as_str()).collect();
-    let tally = |policy: &PolicySummary, name: &str| {
-        let group = pick(policy).iter().find(|group| group.name == name);
-        group.map(|group| group.tally)
-    };
-    let row = |name: &str| HeatRow {
-        name: shown(name, TEXT),
-        cells: policies.iter().map(|policy| HeatCell::of(tally(policy, name))).collect(),
-    };
-    names.into_iter().map(row).collect()
-}
-
-fn link(run: &RunInfo, id: &EpisodeId) -> Link {
-    Link { name: shown(&id.to_string(), TEXT), href: run.href(id) }
-}
-
-/// Every reason for not passing, the most frequent first in each outcome.
-fn reasons(run: &RunInfo, policies: &[&PolicySummary]) -> Vec<ReasonView> {
-    let mut all: BTreeMap<(Outcome, &str), Vec<(usize, &crate::Reason)>> = BTreeMap::new();
-    for (place, policy) in policies.iter().enumerate() {
-        for reason in &policy.reasons {
-            let found = all.entry((reason.outcome, &reason.code)).or_default();
-            found.push((place, reason));
-        }
-    }
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.retain(|((outcome, _), _)| *outcome != Outcome::Passed);
-    let total = |found: &[(usize, &crate::Reason)]| found.iter().map(|(_, r)| r.episodes).sum::<u64>();
-    all.sort_by_key(|((outcome, _), found)| (*outcome, std::cmp::Reverse(total(found))));
-    let view = |((outcome, code), found): ((Outcome, &str), Vec<(usize, &crate::Reason)>)| {
-        let count_of = |place| {
-            let own = found.iter().find(|(at, _)| *at == place);
-            own.map_or_else(|| "–".to_owned(), |(_, reason)| grouped(reason.episodes))
-        };
-        // The example with the most to say comes from the best policy that has one.
-        let told = found.iter().find(|(_, reason)| !reason.example.is_empty());
-        let example = told.or(found.first()).map(|(_, reason)| *reason);
-        ReasonView {
-            badge: Badge::of_outcome(outcome),
-            code: shown(code, TEXT),
-            meaning: meaning(code),
-            counts: (0..policies.len()).map(count_of).collect(),
-            first: example
-                .map_or_else(|| Link { name: String::new(), href: String::new() }, |reason| link(run, &reason.first)),
-            example: example.map_or_else(String::new, |reason| shown(&reason.example, TEXT)),
-        }
-    };
-    all.into_iter().map(view).collect()
-}
-
-fn violations(run: &RunInfo, policies: &[&PolicySummary]) -> Vec<ViolationView> {
-    let of_policy = |policy: &&PolicySummary| {
-        let name = shown(&policy.policy, TEXT);
-        let view = |found: &crate::Violation| ViolationView {
-            policy: name.clone(),
-            tool: shown(&found.tool, TEXT),
-            code: found.code.clone(),
-            steps: grouped(found.steps),
-            message: shown(&found.message, TEXT),
-            first: link(run, &found.first),
-        };
-        policy.violations.iter().map(view).collect::<Vec<_>>()
-    };
-    policies.iter().flat_map(of_policy).collect()
-}
-
-/// Void episodes by message, since one broken plugin voids many.
-fn voids(run: &RunInfo, summary: &Summary) -> Long<VoidView> {
-    let mut groups: BTreeMap<(&str, &str), Vec<&EpisodeId>> = BTreeMap::new();
-    for void in &summary.voids {
-        let group = groups.entry((&void.fault, &void.message)).or_default();
-        group.push(&void.episode);
-    }
-    let view = |((fault, message), episodes): ((&str, &str), Vec<&EpisodeId>)| VoidView {
-        fault: fault.to_owned(),
-        meaning: meaning(fault),
-        message: shown(message, TEXT),
-        episodes: grouped(episodes.len() as u64),
-        first: episodes.first().map_or_else(|| Link { name: String::new(), href: String::new() }, |id| link(run, id)),
-    };
-    Long { all: grouped(summary.voids.len() as u64), ..Long::of(groups.into_iter().map(view).collect()) }
-}
-
-fn named(name: &str, reason: &str) -> Named {
-    Named { name: shown(name, TEXT), reason: shown(reason, TEXT) }
-}
-
-impl<T> Long<T> {
-    fn of(mut shown: Vec<T>) -> Long<T> {
-        let all = shown.len();
-        shown.truncate(LIST);
-        Long { all: grouped(all as u64), more: all - shown.len(), shown }
-    }
-}
-
 fn versions(summary: &Summary) -> Vec<VersionView> {
     let versions = &summary.versions;
     let texts = |name: &str, texts: &BTreeSet<String>| VersionView {
@@ -472,4 +249,9 @@ fn versions(summary: &Summary) -> Vec<VersionView> {
     views.extend(versions.plugins.iter().map(|entry| digests("plugin", entry)));
     views.extend(versions.schemas.iter().map(|entry| digests("schema", entry)));
     views
+}
+
+/// `3 of 4`.
+pub(super) fn of(part: u64, whole: u64) -> String {
+    format!("{} of {}", grouped(part), grouped(whole))
 }

@@ -1,0 +1,176 @@
+//! The arguments of every command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Puts analytical agents, and the graders that judge them, on trial.
+#[derive(Debug, Parser)]
+#[command(name = "tribunal", version, about, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
+                          settled); 2 not done: bad input, or a machine that refuses.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run policies over the tasks of a suite; writes traces, a table and a page
+    Run(RunArguments),
+    /// Run traces again, call by call, and name the first step that differs
+    Replay(ReplayArguments),
+    /// Make the tasks of a suite and list them, with those that are refused and why
+    Tasks(TasksArguments),
+    /// Show what a component is, imports, offers and requests, before anything of it runs
+    Inspect(InspectArguments),
+    /// Build plugin crates into components
+    Build(BuildArguments),
+    /// Turn a folder of foreign schemas and questions into a suite, and judge every question
+    Import(ImportArguments),
+    /// Write the page and the summary of a run folder again, from its traces
+    Report(ReportArguments),
+    /// Compile a component in a process of its own, under limits
+    #[command(hide = true)]
+    CompileWorker(CompileWorkerArguments),
+}
+
+/// Where suites, plugins and caches are.
+#[derive(Clone, Debug, Args)]
+pub struct PlaceArguments {
+    /// The suite: the name of an embedded one, or a folder
+    #[arg(long, default_value = "analytics")]
+    pub suite: String,
+    /// The folder of built plugins [default: beside this program, or target/plugins]
+    #[arg(long, env = "TRIBUNAL_PLUGINS")]
+    pub plugins: Option<PathBuf>,
+    /// The folder of compiled plugins; only you may be able to write there
+    /// [default: beside the plugins]
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// The seed that every task, and every policy, is made from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many workers [default: one for each core]
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// At most so many tasks, spread over splits and kinds
+    #[arg(long)]
+    pub tasks: Option<usize>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub place: PlaceArguments,
+    /// Which policies, separated by commas: oracle, no-op, echo, guesser, spammer, or `all`
+    #[arg(long, value_delimiter = ',', default_value = "all")]
+    pub policy: Vec<String>,
+    /// How often each task is tried
+    #[arg(long, default_value_t = 1)]
+    pub attempts: u32,
+    /// The run folder [default: runs/SUITE]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Go on with an interrupted run: episodes that have a trace are not run again
+    #[arg(long, conflicts_with = "overwrite")]
+    pub resume: bool,
+    /// Start anew in a run folder that exists
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArguments {
+    /// A trace file, or a run folder for all of its traces
+    pub trace: PathBuf,
+    /// The folder of built plugins [default: beside this program, or target/plugins]
+    #[arg(long, env = "TRIBUNAL_PLUGINS")]
+    pub plugins: Option<PathBuf>,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// How many workers [default: one for each core]
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TasksArguments {
+    #[command(flatten)]
+    pub place: PlaceArguments,
+    /// Show one task whole, by its id
+    #[arg(long)]
+    pub show: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// The component file
+    pub file: PathBuf,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BuildArguments {
+    /// The packages to build [default: every tool-*, verifier-* and user-* of the folder]
+    pub packages: Vec<String>,
+    /// The folder of a cargo workspace or package
+    #[arg(long, default_value = ".")]
+    pub manifest: PathBuf,
+    /// Where the components go
+    #[arg(long, default_value = "target/plugins")]
+    pub out: PathBuf,
+    /// Where a compiler for guests is kept, where this machine has none of its own
+    #[arg(long, default_value = "target/guest-toolchain")]
+    pub toolchain: PathBuf,
+    /// Cargo's target folder for guests
+    #[arg(long, default_value = "target/guest")]
+    pub guests: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// The folder of schemas and questions
+    pub folder: PathBuf,
+    /// Where the suite goes
+    #[arg(long)]
+    pub out: PathBuf,
+    /// What `now` is in the suite
+    #[arg(long, default_value = "2025-06-30")]
+    pub clock: String,
+    /// Replace a suite that is there
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The run folder
+    pub run: PathBuf,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompileWorkerArguments {
+    /// What the parent added: seconds and bytes
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub limits: Vec<std::ffi::OsString>,
+}

@@ -1,0 +1,44 @@
+//! `tribunal import`: a foreign folder into a suite, every question judged.
+
+use anyhow::{Result, bail};
+use tribunal_import::{Class, ImportReport, import};
+
+use crate::args::ImportArguments;
+use crate::output;
+
+/// Runs the command. The answer is no where engines disagree or the folder has faults.
+pub fn run(arguments: &ImportArguments) -> Result<bool> {
+    if arguments.out.exists() && !arguments.force {
+        bail!("{}: is there already; --force replaces it, --out names another", arguments.out.display());
+    }
+    let imported = import(&arguments.folder, &arguments.clock)?;
+    imported.suite.write(&arguments.out, &imported.report, imported.licence_text.as_deref(), arguments.force)?;
+    if arguments.json {
+        output::json(&imported.report)?;
+    } else {
+        show(&imported.report);
+        let tasks = imported.suite.tasks.len();
+        let out = arguments.out.display();
+        output::line(&format!("suite: {out} ({tasks} tasks); run it with: tribunal run --suite {out} --policy oracle"));
+    }
+    Ok(imported.report.count(Class::Disagree) == 0 && imported.report.problems.is_empty())
+}
+
+fn show(report: &ImportReport) {
+    let header = ["question", "schema", "category", "class", "why"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = report
+        .results
+        .iter()
+        .map(|result| {
+            let class = result.class.name().to_owned();
+            vec![result.number.to_string(), result.schema.clone(), result.category.clone(), class, result.why.clone()]
+        })
+        .collect();
+    output::table(&header, &rows);
+    for problem in &report.problems {
+        output::line(&format!("problem: {} line {}: {}", problem.file, problem.line, problem.what));
+    }
+    let totals: Vec<String> =
+        Class::ALL.iter().map(|class| format!("{} {}", report.count(*class), class.name())).collect();
+    output::line(&format!("{} questions: {}", report.questions, totals.join(", ")));
+}

@@ -1,0 +1,10 @@
+//! One module for each command.
+
+pub mod build;
+pub mod compile_worker;
+pub mod import;
+pub mod inspect;
+pub mod replay;
+pub mod report;
+pub mod run;
+pub mod tasks;

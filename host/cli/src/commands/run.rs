@@ -1,0 +1,160 @@
+//! `tribunal run`: policies over tasks.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, Result, bail};
+use tribunal_episode::{Prepared, run as play};
+use tribunal_protocol::digest::Digest;
+use tribunal_protocol::policy::Policies;
+use tribunal_protocol::task::Task;
+use tribunal_scripted::Scripted;
+
+use crate::args::RunArguments;
+use crate::commands::report;
+use crate::datasets::{Made, Workshop};
+use crate::folder::{self, LAYOUT, RefusedTask, RunFile, RunFolder};
+use crate::{output, work};
+
+/// Runs the command.
+pub fn run(arguments: &RunArguments) -> Result<bool> {
+    let policies = policies(&arguments.policy)?;
+    let path = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.place.suite));
+    work::watch_interrupts()?;
+    let workshop = Workshop::open(&arguments.place)?;
+    let file = run_file(arguments, &workshop, &policies);
+    let folder = if arguments.resume { resumed(&path, &file)? } else { RunFolder::create(&path, arguments.overwrite)? };
+    folder.write_run_file(&file)?;
+    let Some(made) = workshop.make(work::jobs(arguments.place.jobs))? else {
+        bail!("interrupted while tasks were made; nothing was run");
+    };
+    if let (true, Some(first)) = (made.tasks.is_empty(), made.refused.first()) {
+        bail!("no task of the suite passed its trial, so there is nothing to run; first, {first}; correct the suite");
+    }
+    let refused: Vec<RefusedTask> = made
+        .refused
+        .iter()
+        .map(|refused| RefusedTask { task: refused.task.clone(), reason: refused.reason.clone() })
+        .collect();
+    folder.write_tasks(&made.tasks)?;
+    folder.write_refused(&refused)?;
+    play_all(arguments, &workshop, &made, &policies, &folder)?;
+    if work::INTERRUPTED.load(Ordering::SeqCst) {
+        output::note(&format!("interrupted; go on with: tribunal run .. --out {} --resume", path.display()));
+        return Ok(false);
+    }
+    report::show(&folder, arguments.place.json)?;
+    Ok(true)
+}
+
+fn default_folder(suite: &str) -> PathBuf {
+    let name = PathBuf::from(suite);
+    PathBuf::from("runs").join(name.file_name().unwrap_or(name.as_os_str()))
+}
+
+fn policies(names: &[String]) -> Result<Vec<Scripted>> {
+    let known = || Scripted::ALL.iter().map(Policies::name).collect::<Vec<_>>().join(", ");
+    let mut policies = Vec::new();
+    for name in names {
+        match (name.as_str(), Scripted::named(name)) {
+            ("all", _) => policies.extend(Scripted::ALL),
+            (_, Some(policy)) => policies.push(policy),
+            (_, None) => bail!("--policy {name}: no such policy; there are {}, and all", known()),
+        }
+    }
+    policies.dedup();
+    Ok(policies)
+}
+
+fn run_file(arguments: &RunArguments, workshop: &Workshop, policies: &[Scripted]) -> RunFile {
+    let plugins = workshop.stage().plugins();
+    RunFile {
+        layout: LAYOUT,
+        tribunal: env!("CARGO_PKG_VERSION").to_owned(),
+        suite: workshop.suite_name().to_owned(),
+        suite_version: workshop.suite_version(),
+        suite_digest: workshop.suite_digest(),
+        seed: arguments.place.seed,
+        policies: policies.iter().map(|policy| Policies::name(policy).to_owned()).collect(),
+        attempts: arguments.attempts,
+        tasks: arguments.place.tasks,
+        plugins: plugins.iter().map(|(name, plugin)| (name.clone(), plugin.digest())).collect(),
+    }
+}
+
+/// Opens a run to go on with; one that was something else is refused, by what differs.
+fn resumed(path: &std::path::Path, file: &RunFile) -> Result<RunFolder> {
+    let folder = RunFolder::open(path)?;
+    let there = serde_json::to_value(folder.run_file()?)?;
+    let now = serde_json::to_value(file)?;
+    let fields = now.as_object().into_iter().flatten();
+    let differing: Vec<String> = fields
+        .filter(|(name, value)| there.get(name.as_str()) != Some(value))
+        .map(|(name, value)| format!("{name} was {}, is {value}", there.get(name).unwrap_or(&serde_json::Value::Null)))
+        .collect();
+    if !differing.is_empty() {
+        bail!("{}: another run: {}; use --out for a new one", path.display(), differing.join("; "));
+    }
+    std::fs::create_dir_all(folder.at("traces")).with_context(|| format!("cannot make {}/traces", path.display()))?;
+    Ok(folder)
+}
+
+/// One attempt of one policy at one task.
+struct Item {
+    policy: Scripted,
+    task: usize,
+    attempt: u32,
+}
+
+fn play_all(
+    arguments: &RunArguments,
+    workshop: &Workshop,
+    made: &Made,
+    policies: &[Scripted],
+    folder: &RunFolder,
+) -> Result<()> {
+    let done: BTreeSet<PathBuf> = folder.traces()?.into_iter().collect();
+    for policy in policies {
+        let path = folder.at("traces").join(Policies::name(policy));
+        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    }
+    let mut items = Vec::new();
+    for (task, _) in made.tasks.iter().enumerate() {
+        for policy in policies {
+            items.extend((0..arguments.attempts).map(|attempt| Item { policy: *policy, task, attempt }));
+        }
+    }
+    items.retain(|item| !done.contains(&folder.at(&trace_name(item, &made.tasks))));
+    let prepared: Vec<std::sync::OnceLock<Prepared>> = made.tasks.iter().map(|_| std::sync::OnceLock::new()).collect();
+    let bar = output::progress("episodes", items.len() as u64);
+    work::all(&items, work::jobs(arguments.place.jobs), |item| {
+        let task = &made.tasks[item.task];
+        let ready = match prepared[item.task].get() {
+            Some(ready) => ready,
+            None => {
+                let fresh = Prepared::new(workshop.stage(), Arc::new(task.clone()))?;
+                prepared[item.task].get_or_init(|| fresh)
+            }
+        };
+        let seed = policy_seed(arguments.place.seed, &task.id, item.attempt);
+        let mut policy = item.policy.start(task, item.attempt, seed);
+        let events = play(ready, Policies::name(&item.policy), policy.as_mut(), item.attempt, seed);
+        folder::write(&folder.at(&trace_name(item, &made.tasks)), &tribunal_trace::write(&events)?)?;
+        bar.step();
+        Ok(())
+    })?;
+    bar.finish();
+    Ok(())
+}
+
+fn trace_name(item: &Item, tasks: &[Task]) -> String {
+    RunFolder::trace_name(Policies::name(&item.policy), &tasks[item.task].id, item.attempt)
+}
+
+/// Every attempt has a seed of its own, whatever else is run.
+fn policy_seed(seed: u64, task: &str, attempt: u32) -> u64 {
+    let text = Digest::of(format!("{seed} {task} {attempt}").as_bytes()).to_string();
+    u64::from_str_radix(&text[..15], 16).unwrap_or(0)
+}

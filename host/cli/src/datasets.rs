@@ -1,0 +1,223 @@
+//! A suite opened on a stage: where tasks come from, and what they run on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tribunal_episode::{Datasets, Stage};
+use tribunal_import::ImportedSuite;
+use tribunal_maker::{Library, Maker, Refused, Source};
+use tribunal_protocol::digest::Digest;
+use tribunal_protocol::limits::Limits;
+use tribunal_protocol::schema::Dataset;
+use tribunal_protocol::task::{SchemaRef, Task};
+use tribunal_tasks::{Draft, Slot, Suite};
+
+use crate::args::PlaceArguments;
+use crate::{output, plugins, work};
+
+/// The further drafts that are tried for a place in a suite whose own was refused; numbers that
+/// the suite itself does not use.
+const FURTHER_DRAFTS: std::ops::Range<u32> = 1_000..1_004;
+
+/// A suite: one that makes tasks of schemas and families, or one that was imported whole.
+enum Kind {
+    Made(Arc<Suite>),
+    Imported(Arc<ImportedSuite>),
+}
+
+/// A suite by name or folder.
+pub struct Opened {
+    kind: Kind,
+    named: String,
+}
+
+impl Opened {
+    /// Opens an embedded suite by its name, or a folder.
+    pub fn open(named: &str) -> Result<Opened> {
+        let path = Path::new(named);
+        if !path.is_dir() {
+            let suite = Suite::embedded(named)?;
+            return Ok(Opened { kind: Kind::Made(Arc::new(suite)), named: named.to_owned() });
+        }
+        let absolute = std::fs::canonicalize(path).with_context(|| format!("cannot read {named}"))?;
+        let kind = if ImportedSuite::is_at(&absolute) {
+            Kind::Imported(Arc::new(ImportedSuite::load(&absolute)?))
+        } else {
+            Kind::Made(Arc::new(Suite::load(&absolute)?))
+        };
+        Ok(Opened { kind, named: absolute.to_string_lossy().into_owned() })
+    }
+
+    fn source(&self) -> Box<dyn Source> {
+        match &self.kind {
+            Kind::Made(suite) => Box::new(MadeRows(Arc::clone(suite))),
+            Kind::Imported(suite) => Box::new(ImportedRows(Arc::clone(suite))),
+        }
+    }
+}
+
+struct MadeRows(Arc<Suite>);
+
+impl Source for MadeRows {
+    fn dataset(&self, schema: &SchemaRef, seed: u64) -> Result<Dataset, String> {
+        self.0.dataset(schema, seed).map_err(|why| why.to_string())
+    }
+}
+
+struct ImportedRows(Arc<ImportedSuite>);
+
+impl Source for ImportedRows {
+    fn dataset(&self, schema: &SchemaRef, _seed: u64) -> Result<Dataset, String> {
+        self.0.dataset(schema).cloned().ok_or_else(|| format!("the suite holds no schema {schema}"))
+    }
+}
+
+/// Shares one library between the stage and the maker.
+struct Shared(Arc<Library>);
+
+impl Datasets for Shared {
+    fn snapshot(&self, schema: &SchemaRef, seed: u64) -> Result<tribunal_database::Snapshot, String> {
+        self.0.snapshot(schema, seed)
+    }
+}
+
+fn stage(library: &Arc<Library>, plugins_at: Option<&Path>, cache: Option<&Path>) -> Result<Stage> {
+    let limits = Limits::default();
+    let folder = plugins::folder(plugins_at)?;
+    let loaded = plugins::load_all(&folder, &plugins::cache(cache, &folder), &limits)?;
+    Ok(Stage::new(loaded, Arc::new(Shared(Arc::clone(library))), limits)?)
+}
+
+/// A stage for a suite whose tasks are made already.
+pub fn stage_for(suite: &str, plugins_at: Option<&Path>, cache: Option<&Path>) -> Result<Stage> {
+    let library = Arc::new(Library::new(Opened::open(suite)?.source()));
+    stage(&library, plugins_at, cache)
+}
+
+/// The tasks of a suite, and those that were refused.
+#[derive(Default)]
+pub struct Made {
+    /// In the order of their ids.
+    pub tasks: Vec<Task>,
+    /// In the order of their ids.
+    pub refused: Vec<Refused>,
+}
+
+/// A suite on a stage.
+pub struct Workshop {
+    opened: Opened,
+    library: Arc<Library>,
+    stage: Stage,
+    seed: u64,
+    limit: Option<usize>,
+}
+
+impl Workshop {
+    /// Opens a suite and loads the plugins.
+    pub fn open(place: &PlaceArguments) -> Result<Workshop> {
+        let opened = Opened::open(&place.suite)?;
+        let library = Arc::new(Library::new(opened.source()));
+        let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
+        Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
+    }
+
+    /// The stage.
+    pub fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// The suite as `tribunal` can open it again.
+    pub fn suite_name(&self) -> &str {
+        &self.opened.named
+    }
+
+    /// The suite as `name@version`.
+    pub fn suite_version(&self) -> String {
+        match &self.opened.kind {
+            Kind::Made(suite) => format!("{}@{}", suite.name(), suite.version()),
+            Kind::Imported(suite) => format!("{}@{}", suite.name, suite.version),
+        }
+    }
+
+    /// The digest of the suite's files.
+    pub fn suite_digest(&self) -> Digest {
+        match &self.opened.kind {
+            Kind::Made(suite) => suite.digest(),
+            Kind::Imported(suite) => suite.digest(),
+        }
+    }
+
+    /// Makes the tasks, each on trial; none when interrupted.
+    pub fn make(&self, jobs: usize) -> Result<Option<Made>> {
+        match &self.opened.kind {
+            Kind::Made(suite) => self.make_from(suite, jobs),
+            Kind::Imported(suite) => {
+                let tasks = spread(suite.tasks.clone(), self.limit, |task| (task.split.name(), task.kind.name()));
+                Ok(Some(Made { tasks, refused: Vec::new() }))
+            }
+        }
+    }
+
+    fn make_from(&self, suite: &Suite, jobs: usize) -> Result<Option<Made>> {
+        let slots = suite.slots(&suite.quotas());
+        if slots.is_empty() {
+            bail!("suite {}: it makes no tasks; its quotas are all 0, or no schema carries its families", suite.name());
+        }
+        let drafts = suite.drafts(&suite.quotas(), self.seed)?;
+        let pairs: Vec<(Slot, Draft)> = slots.into_iter().zip(drafts).collect();
+        let slots = spread(pairs, self.limit, |(_, draft)| (draft.task.split.name(), draft.task.kind.name()));
+        let maker = Maker::new(&self.stage, &self.library);
+        let bar = output::progress("making tasks", slots.len() as u64);
+        let results = work::all(&slots, jobs, |(slot, draft)| {
+            let result = self.make_one(suite, &maker, slot, draft);
+            bar.step();
+            Ok(result)
+        })?;
+        bar.finish();
+        let mut made = Made::default();
+        for result in results {
+            let Some((task, refused)) = result else { return Ok(None) };
+            made.tasks.extend(task);
+            made.refused.extend(refused);
+        }
+        made.tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(Some(made))
+    }
+
+    /// Puts the draft of one place on trial; while it is refused, other drafts for that place.
+    fn make_one(&self, suite: &Suite, maker: &Maker<'_>, slot: &Slot, draft: &Draft) -> (Option<Task>, Vec<Refused>) {
+        let mut refused = Vec::new();
+        match maker.make(draft) {
+            Ok(task) => return (Some(task), refused),
+            Err(why) => refused.push(why),
+        }
+        for attempt in FURTHER_DRAFTS {
+            let made = match suite.draft(slot, self.seed, attempt) {
+                Ok(draft) => maker.make(&draft),
+                Err(why) => Err(Refused { task: slot.id(), reason: format!("no further draft: {why}") }),
+            };
+            match made {
+                Ok(task) => return (Some(task), refused),
+                Err(why) => refused.push(why),
+            }
+        }
+        (None, refused)
+    }
+}
+
+/// At most `limit` items, taken in turn from every group, so that a short run still shows all.
+fn spread<T, K: Ord>(items: Vec<T>, limit: Option<usize>, group: impl Fn(&T) -> K) -> Vec<T> {
+    let Some(limit) = limit else { return items };
+    let mut counts = std::collections::BTreeMap::new();
+    let mut ranked: Vec<(usize, usize, T)> = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let count: &mut usize = counts.entry(group(&item)).or_default();
+        ranked.push((*count, index, item));
+        *count += 1;
+    }
+    ranked.sort_by_key(|(count, index, _)| (*count, *index));
+    ranked.truncate(limit);
+    ranked.sort_by_key(|(_, index, _)| *index);
+    ranked.into_iter().map(|(_, _, item)| item).collect()
+}

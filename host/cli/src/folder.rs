@@ -1,0 +1,214 @@
+//! Run folders: what is in them, and writing that never leaves half a file.
+//!
+//! ```text
+//! RUN/run.json      what was run: suite, policies, seed, attempts, digests
+//! RUN/tasks.jsonl   every task, hidden parts included: replay needs them
+//! RUN/refused.json  tasks that were refused when made, each with its reason
+//! RUN/traces/POLICY/TASK.ATTEMPT.jsonl
+//! RUN/summary.json  RUN/report.html
+//! ```
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use tribunal_protocol::digest::Digest;
+use tribunal_protocol::task::Task;
+
+/// The version of the folder's layout; a reader refuses a newer one.
+pub const LAYOUT: u32 = 1;
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunFile {
+    /// The layout's version.
+    pub layout: u32,
+    /// The version of tribunal.
+    pub tribunal: String,
+    /// The suite as it was named: an embedded one, or a folder.
+    pub suite: String,
+    /// The suite, as `name@version`.
+    pub suite_version: String,
+    /// The digest of the suite.
+    pub suite_digest: Digest,
+    /// The seed.
+    pub seed: u64,
+    /// The policies.
+    pub policies: Vec<String>,
+    /// Attempts at each task.
+    pub attempts: u32,
+    /// How many tasks at most.
+    pub tasks: Option<usize>,
+    /// The plugins.
+    pub plugins: BTreeMap<String, Digest>,
+}
+
+/// A task that was refused when made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedTask {
+    /// Its id.
+    pub task: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A run folder.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes a new run folder. One that exists is refused, unless it may be overwritten.
+    pub fn create(path: &Path, overwrite: bool) -> Result<RunFolder> {
+        let folder = RunFolder { path: path.to_owned() };
+        if path.exists() {
+            let empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+            let ours = path.join("run.json").exists();
+            if !empty && !ours {
+                bail!("{}: not a run folder, and not empty; name another with --out", path.display());
+            }
+            if ours && !overwrite {
+                bail!(
+                    "{}: holds a run already; --resume goes on with it, --overwrite starts anew, --out names another",
+                    path.display()
+                );
+            }
+            if ours {
+                let traces = path.join("traces");
+                if traces.exists() {
+                    std::fs::remove_dir_all(&traces).with_context(|| cannot("empty", &traces))?;
+                }
+            }
+        }
+        std::fs::create_dir_all(path.join("traces")).with_context(|| cannot("make", path))?;
+        Ok(folder)
+    }
+
+    /// Opens a run folder that is there.
+    pub fn open(path: &Path) -> Result<RunFolder> {
+        if !path.join("run.json").exists() {
+            bail!("{}: no run folder (it has no run.json); `tribunal run --out {}` makes one", path.display(), path.display());
+        }
+        Ok(RunFolder { path: path.to_owned() })
+    }
+
+    /// The run folder that a trace lies in.
+    pub fn of_trace(trace: &Path) -> Result<RunFolder> {
+        let absolute = std::fs::canonicalize(trace).with_context(|| cannot("read", trace))?;
+        let folder = absolute.ancestors().skip(1).find(|folder| folder.join("run.json").exists());
+        match folder {
+            Some(folder) => Ok(RunFolder { path: folder.to_owned() }),
+            None => bail!(
+                "{}: it lies in no run folder; replay needs the run.json and tasks.jsonl that were written with it",
+                trace.display()
+            ),
+        }
+    }
+
+    /// A path in the folder.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the folder is called.
+    pub fn name(&self) -> String {
+        let absolute = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        absolute.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Where the trace of an attempt lies, relative to the folder.
+    pub fn trace_name(policy: &str, task: &str, attempt: u32) -> String {
+        format!("traces/{policy}/{task}.{attempt}.jsonl")
+    }
+
+    /// All traces, in the order of their names.
+    pub fn traces(&self) -> Result<Vec<PathBuf>> {
+        let mut traces = Vec::new();
+        let root = self.at("traces");
+        for policy in list(&root)? {
+            traces.extend(list(&policy)?.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")));
+        }
+        Ok(traces)
+    }
+
+    /// Reads `run.json`.
+    pub fn run_file(&self) -> Result<RunFile> {
+        let path = self.at("run.json");
+        let text = std::fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
+        let layout = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|json| json.get("layout")?.as_u64());
+        if layout.is_some_and(|layout| layout > u64::from(LAYOUT)) {
+            bail!("{}: layout {} is newer than {LAYOUT}, the newest that this build reads", path.display(), layout.unwrap_or(0));
+        }
+        serde_json::from_str(&text).with_context(|| format!("{}: not a run file", path.display()))
+    }
+
+    /// Writes `run.json`.
+    pub fn write_run_file(&self, file: &RunFile) -> Result<()> {
+        write(&self.at("run.json"), &serde_json::to_vec_pretty(file)?)
+    }
+
+    /// Reads all tasks.
+    pub fn tasks(&self) -> Result<Vec<Task>> {
+        let path = self.at("tasks.jsonl");
+        let text = std::fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
+        let read = |(index, line): (usize, &str)| {
+            serde_json::from_str(line).with_context(|| format!("{} line {}: not a task", path.display(), index + 1))
+        };
+        text.lines().enumerate().map(read).collect()
+    }
+
+    /// Writes all tasks.
+    pub fn write_tasks(&self, tasks: &[Task]) -> Result<()> {
+        let mut text = Vec::new();
+        for task in tasks {
+            serde_json::to_writer(&mut text, task)?;
+            text.push(b'\n');
+        }
+        write(&self.at("tasks.jsonl"), &text)
+    }
+
+    /// Reads the refused tasks.
+    pub fn refused(&self) -> Result<Vec<RefusedTask>> {
+        let path = self.at("refused.json");
+        let text = std::fs::read(&path).with_context(|| cannot("read", &path))?;
+        serde_json::from_slice(&text).with_context(|| format!("{}: not a list of refused tasks", path.display()))
+    }
+
+    /// Writes the refused tasks.
+    pub fn write_refused(&self, refused: &[RefusedTask]) -> Result<()> {
+        write(&self.at("refused.json"), &serde_json::to_vec_pretty(refused)?)
+    }
+}
+
+fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| cannot("read", folder))? {
+        paths.push(entry.with_context(|| cannot("read", folder))?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn cannot(what: &str, path: &Path) -> String {
+    format!("cannot {what} {}", path.display())
+}
+
+/// Writes a file whole or not at all.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let advice = || format!("cannot write {}; is the disk full, or the folder read-only?", path.display());
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(advice)?;
+    file.write_all(bytes).with_context(advice)?;
+    file.persist(path).with_context(advice)?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! `tribunal`: the command line. The only crate that prints, exits and reads the environment.
+
+mod args;
+mod commands;
+mod datasets;
+mod folder;
+mod output;
+mod plugins;
+mod work;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+
+// Episodes allocate many small things; the system allocator takes a third of their time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Everything was done.
+const DONE: u8 = 0;
+/// It was done, and the answer is no: a replay differs, a question is unclassified.
+const NEGATIVE: u8 = 1;
+/// It could not be done: bad input, or a machine that refuses.
+const REFUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Run(run) => commands::run::run(&run),
+        Command::Replay(replay) => commands::replay::run(&replay),
+        Command::Tasks(tasks) => commands::tasks::run(&tasks),
+        Command::Inspect(inspect) => commands::inspect::run(&inspect),
+        Command::Build(build) => commands::build::run(&build),
+        Command::Import(import) => commands::import::run(&import),
+        Command::Report(report) => commands::report::run(&report),
+        Command::CompileWorker(worker) => commands::compile_worker::run(&worker),
+    };
+    ExitCode::from(match done {
+        Ok(true) => DONE,
+        Ok(false) => NEGATIVE,
+        Err(error) => {
+            output::error(&error);
+            REFUSED
+        }
+    })
+}

@@ -1,0 +1,79 @@
+//! Everything that is printed.
+
+use std::io::{IsTerminal, Write};
+
+use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+/// One line for what went wrong, causes included.
+pub fn error(error: &anyhow::Error) {
+    let _ = writeln!(std::io::stderr(), "tribunal: {error:#}");
+}
+
+/// A line for people, on standard error, so that standard output stays for results.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A line of the result. A closed pipe is no error of ours.
+pub fn line(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// The result as JSON.
+pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
+    line(&serde_json::to_string_pretty(value)?);
+    Ok(())
+}
+
+/// A table for people.
+pub fn table(header: &[String], rows: &[Vec<String>]) {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        table.set_width(120);
+    }
+    table.set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    line(&table.to_string());
+}
+
+/// A bar that shows how far something is; where nobody looks, a line now and then instead.
+pub fn progress(what: &str, total: u64) -> Progress {
+    let hidden = !std::io::stderr().is_terminal();
+    let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    if let Ok(style) = ProgressStyle::with_template("{prefix:>16} {bar:32} {pos}/{len} {msg} {per_sec} eta {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(what.to_owned());
+    Progress { bar, what: what.to_owned(), total, hidden }
+}
+
+/// A progress bar, or its lines.
+pub struct Progress {
+    bar: ProgressBar,
+    what: String,
+    total: u64,
+    hidden: bool,
+}
+
+impl Progress {
+    /// One more is done.
+    pub fn step(&self) {
+        self.bar.inc(1);
+        let done = self.bar.position();
+        let tenth = (self.total / 10).max(1);
+        if self.hidden && (done.is_multiple_of(tenth) || done == self.total) {
+            note(&format!("{}: {done} of {}", self.what, self.total));
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,44 @@
+//! Databases that forks share: a [`Snapshot`] is sealed once, every episode works on a [`State`]
+//! forked from it, and a [`GlueSession`] is the only way to a state: one statement at a time,
+//! under an effective contract.
+//!
+//! ```
+//! use tribunal_contract::Contract;
+//! use tribunal_database::{GlueSession, Snapshot};
+//! use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
+//! use tribunal_protocol::session::Session;
+//! use tribunal_protocol::{Kind, Value};
+//!
+//! let column = |name: &str, kind| ColumnSchema {
+//!     name: name.to_owned(), kind, nullable: false, description: String::new(),
+//! };
+//! let schema = TableSchema {
+//!     name: "invoices".to_owned(),
+//!     columns: vec![column("id", Kind::Integer), column("secret", Kind::Text)],
+//!     ..TableSchema::default()
+//! };
+//! let rows = vec![vec![Value::Integer(1), Value::Text("x".to_owned())]];
+//! let snapshot = Snapshot::seal(&Dataset { clock: 0, tables: vec![TableData { schema, rows }] })?;
+//! let contract = Contract::parse(r#"
+//!     [contract]
+//!     name = "reader"
+//!     [[read]]
+//!     table = "invoices"
+//!     columns = ["id"]
+//! "#)?.resolve(snapshot.schemas())?;
+//! let mut session = GlueSession::open(snapshot.fork(), contract.into(), Default::default());
+//! assert_eq!(session.query("SELECT id FROM invoices", &[])?.rows, 1);
+//! assert!(session.query("SELECT secret FROM invoices", &[]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod catalog;
+mod error;
+mod memo;
+mod session;
+mod state;
+
+pub use error::DatabaseError;
+pub use session::GlueSession;
+pub use state::{Snapshot, State, changes};
+pub use tribunal_engine::{ENGINE, STACK_BYTES, on_deep_stack};

@@ -1,0 +1,294 @@
+//! The store under a session: it holds what the contract grants and nothing else, counts what is
+//! read, stops at the budget, and keeps what is written aside until all of it is checked.
+
+use std::cell::{Cell as Counter, RefCell};
+use std::collections::{BTreeMap, HashMap};
+
+use gluesql_core::ast::Expr;
+use gluesql_core::data::{CustomFunction as Function, Key, Schema};
+use gluesql_core::error::{Error, Result};
+use gluesql_core::plan::StatementPlan;
+use gluesql_core::planner::{plan_aggregate, plan_hash_join};
+use gluesql_core::prelude::Value as Cell;
+use gluesql_core::store::{
+    AlterTable, CustomFunction, CustomFunctionMut, Index, IndexMut, Metadata, Planner, RowIter,
+    Store, StoreMut, Transaction,
+};
+
+use tribunal_contract::TableGrant;
+
+use crate::gate::Test;
+use crate::store::{RowNumber, TableState};
+use crate::view::View;
+
+/// Why a statement was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// More rows were read than the budget allows.
+    Scanned,
+    /// Joins combined more rows than the budget allows.
+    Joined,
+    /// A text beyond ASCII met a function that counts bytes.
+    NotAscii,
+    /// The engine asked for something that the gate should have refused.
+    Refused,
+}
+
+/// What a change wants to do, before anything is checked.
+#[derive(Debug, Default)]
+pub(crate) struct Staged {
+    /// Rows to insert, in the order of the columns that the engine was shown.
+    pub(crate) inserted: Vec<Vec<Cell>>,
+    /// Rows to update, in the order of the columns that the engine was shown.
+    pub(crate) updated: Vec<(RowNumber, Vec<Cell>)>,
+    /// Rows to delete.
+    pub(crate) deleted: Vec<RowNumber>,
+}
+
+/// What a statement may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Rows read from tables.
+    pub(crate) scanned: u64,
+    /// Rows combined by joins.
+    pub(crate) joined: u64,
+}
+
+/// A table of the state behind the view that the engine has of it.
+pub(crate) struct Shown<'a> {
+    pub(crate) table: &'a TableState,
+    pub(crate) grant: &'a TableGrant,
+    pub(crate) view: View,
+}
+
+/// The result of a part of the statement that ran before, as a table.
+struct Temporary {
+    schema: Schema,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// The guarded store of one statement.
+pub(crate) struct Guard<'a> {
+    views: BTreeMap<String, Shown<'a>>,
+    temporaries: BTreeMap<String, Temporary>,
+    limits: Limits,
+    ascii: bool,
+    scanned: Counter<u64>,
+    joined: Counter<u64>,
+    stopped: Counter<Option<Stop>>,
+    staged: RefCell<Staged>,
+    tick: Function,
+}
+
+/// The function that the tick pass adds to joins; no statement can name it, since the gate
+/// refuses every function that is not the engine's own.
+pub(crate) const TICK: &str = "TICK";
+
+impl<'a> Guard<'a> {
+    pub(crate) fn new(views: BTreeMap<String, Shown<'a>>, limits: Limits) -> Self {
+        Guard {
+            views,
+            temporaries: BTreeMap::new(),
+            limits,
+            ascii: false,
+            scanned: Counter::new(0),
+            joined: Counter::new(0),
+            stopped: Counter::new(None),
+            staged: RefCell::default(),
+            tick: Function {
+                func_name: TICK.to_owned(),
+                args: Vec::new(),
+                body: Expr::Value(Cell::Bool(true)),
+            },
+        }
+    }
+
+    /// Stops the statement at the first text beyond ASCII.
+    pub(crate) fn ascii_only(mut self, ascii: bool) -> Self {
+        self.ascii = ascii;
+        self
+    }
+
+    /// Rows read so far, at most one more than the limit.
+    pub(crate) fn scanned(&self) -> u64 {
+        self.scanned.get()
+    }
+
+    /// Why the statement was stopped, if it was.
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        self.stopped.get()
+    }
+
+    /// What the statement wants to write.
+    pub(crate) fn into_staged(self) -> Staged {
+        self.staged.into_inner()
+    }
+
+    /// How many rows a view shows at most.
+    pub(crate) fn count(&self, view: &str) -> u64 {
+        if let Some(temporary) = self.temporaries.get(view) {
+            return temporary.rows.len() as u64;
+        }
+        let shown = self.views.get(view);
+        shown.map_or(0, |shown| shown.table.count(shown.view.filter.as_ref()))
+    }
+
+    /// Keeps a result as a table; gives the name of its view.
+    pub(crate) fn keep(&mut self, labels: Vec<String>, rows: Vec<Vec<Cell>>) -> String {
+        let name = format!("\0t{}", self.temporaries.len());
+        let schema = crate::view::anonymous(&name, labels);
+        self.temporaries.insert(name.clone(), Temporary { schema, rows });
+        name
+    }
+
+    /// Adds to a view what a row must meet to matter; says whether the store can tell.
+    pub(crate) fn require(&mut self, view: &str, column: &str, test: &Test) -> bool {
+        let shown = self.views.get_mut(view);
+        shown.is_some_and(|shown| shown.view.require(shown.grant, column, test))
+    }
+
+    fn schema(&self, view: &str) -> Option<&Schema> {
+        let temporary = self.temporaries.get(view).map(|temporary| &temporary.schema);
+        temporary.or_else(|| self.views.get(view).map(|shown| &shown.view.schema))
+    }
+
+    fn stop(&self, reason: Stop) -> Error {
+        self.stopped.set(Some(reason));
+        Error::StorageMsg(String::new())
+    }
+
+    /// Counts a row that was read.
+    fn count_scanned(&self) -> Result<()> {
+        let scanned = self.scanned.get() + 1;
+        self.scanned.set(scanned);
+        if scanned > self.limits.scanned {
+            return Err(self.stop(Stop::Scanned));
+        }
+        Ok(())
+    }
+
+    /// Counts rows that were combined.
+    fn count_joined(&self) -> Result<()> {
+        let joined = self.joined.get() + 1;
+        self.joined.set(joined);
+        if joined > self.limits.joined {
+            return Err(self.stop(Stop::Joined));
+        }
+        Ok(())
+    }
+
+    /// The cells that the engine is shown of a row; none where the row cannot matter.
+    fn show(&self, view: &View, row: &[Cell]) -> Option<Result<Vec<Cell>>> {
+        if let Err(error) = self.count_scanned() {
+            return Some(Err(error));
+        }
+        if !view.matters(row) {
+            return None;
+        }
+        let cells = view.project(row);
+        let beyond = |cell: &Cell| matches!(cell, Cell::Str(text) if !text.is_ascii());
+        if self.ascii && cells.iter().any(beyond) {
+            return Some(Err(self.stop(Stop::NotAscii)));
+        }
+        Some(Ok(cells))
+    }
+}
+
+impl Store for Guard<'_> {
+    fn fetch_schema(&self, table_name: &str) -> Result<Option<Schema>> {
+        Ok(self.schema(table_name).cloned())
+    }
+
+    fn fetch_all_schemas(&self) -> Result<Vec<Schema>> {
+        Err(self.stop(Stop::Refused))
+    }
+
+    /// The engine knows of no key, and never asks for a row by one.
+    fn fetch_data(&self, _table_name: &str, _key: &Key) -> Result<Option<Vec<Cell>>> {
+        Err(self.stop(Stop::Refused))
+    }
+
+    fn scan_data<'b>(&'b self, table_name: &str) -> Result<RowIter<'b>> {
+        if let Some(temporary) = self.temporaries.get(table_name) {
+            return Ok(Box::new(temporary.rows.iter().map(|row| {
+                self.count_joined()?;
+                Ok((Key::None, row.clone()))
+            })));
+        }
+        let Some(Shown { table, view, .. }) = self.views.get(table_name) else {
+            return Err(self.stop(Stop::Refused));
+        };
+        let rows = table.rows_where(view.filter.as_ref());
+        Ok(Box::new(rows.filter_map(move |(number, row)| {
+            let cells = self.show(view, row)?;
+            Some(cells.map(|cells| (Key::U64(number), cells)))
+        })))
+    }
+
+    fn fetch_referencings(
+        &self,
+        _table_name: &str,
+    ) -> Result<Vec<gluesql_core::executor::Referencing>> {
+        Ok(Vec::new())
+    }
+}
+
+impl StoreMut for Guard<'_> {
+    fn append_data(&mut self, _table_name: &str, rows: Vec<Vec<Cell>>) -> Result<()> {
+        self.staged.get_mut().inserted.extend(rows);
+        Ok(())
+    }
+
+    fn insert_data(&mut self, _table_name: &str, rows: Vec<(Key, Vec<Cell>)>) -> Result<()> {
+        for (key, cells) in rows {
+            let Key::U64(number) = key else {
+                return Err(self.stop(Stop::Refused));
+            };
+            self.staged.get_mut().updated.push((number, cells));
+        }
+        Ok(())
+    }
+
+    fn delete_data(&mut self, _table_name: &str, keys: Vec<Key>) -> Result<()> {
+        for key in keys {
+            let Key::U64(number) = key else {
+                return Err(self.stop(Stop::Refused));
+            };
+            self.staged.get_mut().deleted.push(number);
+        }
+        Ok(())
+    }
+}
+
+impl CustomFunction for Guard<'_> {
+    fn fetch_function<'b>(&'b self, name: &str) -> Result<Option<&'b Function>> {
+        if name != TICK {
+            return Err(self.stop(Stop::Refused));
+        }
+        self.count_joined()?;
+        Ok(Some(&self.tick))
+    }
+
+    fn fetch_all_functions(&self) -> Result<Vec<&Function>> {
+        Err(self.stop(Stop::Refused))
+    }
+}
+
+impl Planner for Guard<'_> {
+    /// The engine's own passes that matter here: no table is schemaless and none has a key that
+    /// the engine knows of, and ambiguous names were refused before.
+    fn plan(&self, statement: StatementPlan) -> Result<StatementPlan> {
+        let names = self.views.keys().chain(self.temporaries.keys());
+        let schemas: HashMap<String, Schema> = names
+            .filter_map(|name| Some((name.clone(), self.schema(name)?.clone())))
+            .collect();
+        Ok(plan_aggregate(plan_hash_join(&schemas, statement)))
+    }
+}
+
+impl AlterTable for Guard<'_> {}
+impl CustomFunctionMut for Guard<'_> {}
+impl Index for Guard<'_> {}
+impl IndexMut for Guard<'_> {}
+impl Metadata for Guard<'_> {}
+impl Transaction for Guard<'_> {}

@@ -1,0 +1,98 @@
+//! Shares as coloured cells: by split and kind, by family, by schema.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use tribunal_protocol::task::{Split, TaskKind};
+
+use super::overview::{TEXT, of};
+use crate::summary::{Group, PolicySummary, Summary, Tally};
+use crate::text::{grouped, percent, shown};
+
+/// One policy by split (down) and kind (across).
+#[derive(Debug, Serialize)]
+pub(super) struct HeatView {
+    policy: String,
+    total: HeatCell,
+    rows: Vec<HeatRow>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct HeatRow {
+    name: String,
+    cells: Vec<HeatCell>,
+}
+
+/// A share as a coloured cell.
+#[derive(Debug, Serialize)]
+pub(super) struct HeatCell {
+    /// The share, in 0..=1, for the colour; empty where nothing was judged.
+    heat: String,
+    share: String,
+    count: String,
+    void: String,
+}
+
+/// Shares by some property (down) and policy (across).
+#[derive(Debug, Serialize)]
+pub(super) struct Matrix {
+    title: &'static str,
+    rows: Vec<HeatRow>,
+}
+
+/// The kinds that occur, in the order of tables.
+pub(super) fn kinds(summary: &Summary) -> Vec<TaskKind> {
+    let cells = || summary.policies.iter().flat_map(|policy| &policy.cells);
+    let occurs = |kind: &TaskKind| cells().any(|cell| cell.kind == *kind);
+    TaskKind::ALL.into_iter().filter(occurs).collect()
+}
+
+impl HeatView {
+    pub(super) fn of(policy: &PolicySummary, kinds: &[TaskKind]) -> HeatView {
+        let in_split = |split: &Split| policy.cells.iter().any(|cell| cell.split == *split);
+        let row = |split: Split| HeatRow {
+            name: split.name().to_owned(),
+            cells: kinds.iter().map(|kind| HeatCell::of(policy.cell(split, *kind))).collect(),
+        };
+        HeatView {
+            policy: shown(&policy.policy, TEXT),
+            total: HeatCell::of(Some(policy.total)),
+            rows: Split::ALL.into_iter().filter(in_split).map(row).collect(),
+        }
+    }
+}
+
+impl HeatCell {
+    fn of(tally: Option<Tally>) -> HeatCell {
+        let tally = tally.unwrap_or_default();
+        let rate = tally.rate();
+        HeatCell {
+            heat: rate.map_or_else(String::new, |rate| format!("{rate:.3}")),
+            share: rate.map_or_else(|| "–".to_owned(), percent),
+            count: match tally.judged() {
+                0 => String::new(),
+                judged => of(tally.passed, judged),
+            },
+            void: match tally.void {
+                0 => String::new(),
+                void => format!("{} void", grouped(void)),
+            },
+        }
+    }
+}
+
+impl Matrix {
+    pub(super) fn of(title: &'static str, policies: &[&PolicySummary], pick: fn(&PolicySummary) -> &[Group]) -> Matrix {
+        let names = policies.iter().flat_map(|policy| pick(policy));
+        let names: BTreeSet<&str> = names.map(|group| group.name.as_str()).collect();
+        let tally = |policy: &PolicySummary, name: &str| {
+            let group = pick(policy).iter().find(|group| group.name == name);
+            group.map(|group| group.tally)
+        };
+        let row = |name: &str| HeatRow {
+            name: shown(name, TEXT),
+            cells: policies.iter().map(|policy| HeatCell::of(tally(policy, name))).collect(),
+        };
+        Matrix { title, rows: names.into_iter().map(row).collect() }
+    }
+}

@@ -1,0 +1,105 @@
+//! The whole import: a folder in, a suite and a report out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tribunal_protocol::value::parse_date;
+
+use crate::draft::Remark;
+use crate::error::ImportError;
+use crate::folder::{file_name, read_schemas};
+use crate::judge::{Bench, homeless};
+use crate::question::read_questions;
+use crate::report::ImportReport;
+use crate::suite::ImportedSuite;
+
+/// What an import gives.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The suite: all scored questions as tasks, and the data of all schemas.
+    pub suite: ImportedSuite,
+    /// What became of every question.
+    pub report: ImportReport,
+    /// The text of the folder's licence, where it has one.
+    pub licence_text: Option<String>,
+}
+
+/// Reads a folder of foreign schemas and questions, judges every question, and makes a suite of
+/// those that are scored. `clock` is what `now` is in it: an ISO date, such as [`DEFAULT_CLOCK`].
+///
+/// [`DEFAULT_CLOCK`]: crate::DEFAULT_CLOCK
+///
+/// # Errors
+/// Where the folder cannot be read, or the clock is no date. What is wrong with a table or a
+/// question is in the report instead.
+pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
+    let day = parse_date(clock).filter(|_| clock.len() == 10);
+    let day = day.ok_or_else(|| ImportError::Clock { given: clock.to_owned() })?;
+    let schemas = read_schemas(folder, day)?;
+    let known: Vec<String> = schemas.iter().map(|schema| schema.name.clone()).collect();
+    let (questions, left_out) = read_questions(folder, &known)?;
+    let name = suite_name(folder);
+    let version = "1";
+    let suite_ref = format!("{name}@{version}");
+    let benches: BTreeMap<&str, Bench<'_>> =
+        schemas.iter().map(|schema| (schema.name.as_str(), Bench::new(schema))).collect();
+    let mut results = Vec::with_capacity(questions.len());
+    let mut tasks = Vec::new();
+    for question in &questions {
+        match benches.get(question.schema.as_str()) {
+            None => results.push(homeless(question, &known)),
+            Some(bench) => {
+                let (result, task) = bench.judge(&suite_ref, question);
+                results.push(result);
+                tasks.extend(task);
+            }
+        }
+    }
+    let references: BTreeMap<_, _> =
+        benches.iter().map(|(name, bench)| ((*name).to_owned(), bench.reference())).collect();
+    drop(benches);
+    let problems = schemas.iter().flat_map(|schema| schema.problems.clone()).collect();
+    let mut notes: Vec<Remark> = schemas.iter().flat_map(|schema| schema.notes.clone()).collect();
+    notes.extend(left_out.into_iter().map(|column| Remark {
+        file: column.split(':').next().unwrap_or_default().to_owned(),
+        line: 1,
+        table: None,
+        what: format!("a column that is not read: {}", column.rsplit(": ").next().unwrap_or_default()),
+    }));
+    let licence_text = fs::read_to_string(folder.join("LICENSE")).ok();
+    let data = schemas.into_iter().filter_map(|schema| Some((references.get(&schema.name)?.clone(), schema.data)));
+    let suite = ImportedSuite {
+        name: name.clone(),
+        version: version.to_owned(),
+        clock: day,
+        source: format!("the folder `{}`", source_name(folder)),
+        licence: licence_text.as_deref().map_or_else(|| "not stated".to_owned(), licence_name),
+        tasks,
+        schemas: data.collect(),
+    };
+    Ok(Import { suite, report: ImportReport::new(clock.to_owned(), results, problems, notes), licence_text })
+}
+
+fn source_name(folder: &Path) -> String {
+    let whole = folder.canonicalize().ok();
+    file_name(whole.as_deref().unwrap_or(folder))
+}
+
+/// The folder's name as a suite's: letters, digits, `-` and `_`.
+fn suite_name(folder: &Path) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' };
+    let name: String = source_name(folder).chars().map(safe).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "imported".to_owned() } else { name.to_owned() }
+}
+
+/// The first two lines of a licence that say something: its name, and often its version.
+fn licence_name(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let name = lines.next().unwrap_or("not stated");
+    match lines.next() {
+        Some(version) if version.starts_with("Version") => format!("{name}, {version} (see LICENSE)"),
+        _ => format!("{name} (see LICENSE)"),
+    }
+}

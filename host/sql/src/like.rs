@@ -1,0 +1,226 @@
+//! LIKE. The engine compiles a regular expression for every row, in which `%` stops at the end of
+//! a line; most patterns are a comparison instead.
+
+use sqlparser::ast::{BinaryOperator, Expr};
+use tribunal_protocol::{Failure, Kind};
+
+use crate::cond::Cond;
+use crate::emit;
+use crate::rewrite::{Place, Rewriter, coerce};
+use crate::types::Typed;
+
+/// A part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    /// These characters.
+    Text(String),
+    /// Any characters, `%`.
+    Any,
+    /// One character, `_`.
+    One,
+}
+
+impl Rewriter<'_> {
+    /// `expr LIKE pattern`; `folded`: without regard to case.
+    pub fn like(
+        &mut self,
+        expr: &Expr,
+        pattern: &Expr,
+        escape: Option<&str>,
+        folded: bool,
+        place: Place<'_>,
+    ) -> Result<Cond, Failure> {
+        let value = self.value(expr, place)?;
+        let pattern = self.value(pattern, place)?;
+        if !matches!(value.kind, Kind::Text | Kind::Unknown) {
+            return Err(Failure::invalid(format!(
+                "LIKE needs a text on its left, {} given; CAST it",
+                value.kind
+            )));
+        }
+        if pattern.is_null() || value.is_null() {
+            return Ok(Cond::Const(None));
+        }
+        let Some(pattern) = pattern.text() else {
+            return Err(Failure::unsupported("LIKE with a pattern that is no literal"));
+        };
+        let mut pieces = pieces(pattern, escape)?;
+        let mut value = coerce(value, Kind::Text)?;
+        if folded {
+            for piece in &mut pieces {
+                if let Piece::Text(text) = piece {
+                    *text = text.to_lowercase();
+                }
+            }
+            let nullable = value.nullable;
+            value = Typed::new(emit::call("LOWER", vec![value.expr()]), Kind::Text, nullable);
+        }
+        self.matches(value, &pieces)
+    }
+
+    fn matches(&mut self, value: Typed, pieces: &[Piece]) -> Result<Cond, Failure> {
+        match pieces {
+            [] => self.equals(value, ""),
+            [Piece::Text(text)] => self.equals(value, text),
+            // TRUE for every text, NULL for NULL.
+            [Piece::Any] => {
+                let again = self.copy_of(&value)?;
+                Ok(atom(&value, |value| emit::binary(value, BinaryOperator::Eq, again.expr())))
+            }
+            [Piece::Text(start), Piece::Any] => self.starts(&value, start),
+            [Piece::Any, Piece::Text(end)] => self.ends(&value, end),
+            [Piece::Any, Piece::Text(middle), Piece::Any] => {
+                let again = self.copy_of(&value)?;
+                let without = |value| {
+                    emit::call("REPLACE", vec![value, emit::text(middle), emit::text("")])
+                };
+                Ok(atom(&value, |value| {
+                    emit::binary(without(value), BinaryOperator::NotEq, again.expr())
+                }))
+            }
+            [Piece::Text(start), Piece::Any, Piece::Text(end)] => {
+                let length = start.chars().count() + end.chars().count();
+                let length = i64::try_from(length).unwrap_or(i64::MAX);
+                let again = self.copy_of(&value)?;
+                let long = atom(&again, |value| {
+                    let found = emit::call("LENGTH", vec![value]);
+                    let found = emit::cast(found, Kind::Integer);
+                    emit::binary(found, BinaryOperator::GtEq, emit::number(length))
+                });
+                Ok(Cond::All(vec![
+                    self.starts(&value, start)?,
+                    self.ends(&value, end)?,
+                    long,
+                ]))
+            }
+            pieces => {
+                let regex = regex(pieces);
+                Ok(atom(&value, |value| {
+                    emit::binary(value, BinaryOperator::PGRegexMatch, emit::text(&regex))
+                }))
+            }
+        }
+    }
+
+    fn equals(&mut self, value: Typed, text: &str) -> Result<Cond, Failure> {
+        let text = Typed::literal(tribunal_protocol::Value::Text(text.to_owned()));
+        self.compare(value.into(), &BinaryOperator::Eq, text.into())
+    }
+
+    fn starts(&mut self, value: &Typed, start: &str) -> Result<Cond, Failure> {
+        let value = self.copy_of(value)?;
+        let again = self.copy_of(&value)?;
+        let mut parts = vec![atom(&value, |value| {
+            emit::binary(value, BinaryOperator::GtEq, emit::text(start))
+        })];
+        if let Some(end) = successor(start) {
+            parts.push(atom(&again, |value| {
+                emit::binary(value, BinaryOperator::Lt, emit::text(&end))
+            }));
+        }
+        Ok(Cond::All(parts))
+    }
+
+    fn ends(&mut self, value: &Typed, end: &str) -> Result<Cond, Failure> {
+        let value = self.copy_of(value)?;
+        let nullable = value.nullable;
+        let reversed = emit::call("REVERSE", vec![value.expr()]);
+        let end: String = end.chars().rev().collect();
+        self.starts(&Typed::new(reversed, Kind::Text, nullable), &end)
+    }
+}
+
+fn atom(value: &Typed, make: impl FnOnce(Expr) -> Expr) -> Cond {
+    Cond::Atom {
+        nullable: value.nullable,
+        expr: make(value.clone().expr()),
+    }
+}
+
+/// The first text behind all that start with `start`: texts compare by their code points.
+fn successor(start: &str) -> Option<String> {
+    let mut chars: Vec<char> = start.chars().collect();
+    while let Some(last) = chars.pop() {
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            chars.push(next);
+            return Some(chars.into_iter().collect());
+        }
+    }
+    None
+}
+
+fn pieces(pattern: &str, escape: Option<&str>) -> Result<Vec<Piece>, Failure> {
+    let mut escape = escape.unwrap_or("\\").chars();
+    let (escape, more) = (escape.next(), escape.next());
+    if more.is_some() {
+        return Err(Failure::invalid("ESCAPE takes one character"));
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut chars = pattern.chars();
+    while let Some(char) = chars.next() {
+        let plain = if Some(char) == escape {
+            let next = chars.next();
+            Some(next.ok_or_else(|| Failure::invalid("LIKE pattern ends in its escape character"))?)
+        } else {
+            (char != '%' && char != '_').then_some(char)
+        };
+        match (plain, pieces.last_mut()) {
+            (Some(char), Some(Piece::Text(text))) => text.push(char),
+            (Some(char), _) => pieces.push(Piece::Text(char.to_string())),
+            (None, Some(Piece::Any)) if char == '%' => {}
+            (None, _) if char == '%' => pieces.push(Piece::Any),
+            (None, _) => pieces.push(Piece::One),
+        }
+    }
+    Ok(pieces)
+}
+
+/// The pattern as a regular expression of the engine, in which `.` is any character.
+fn regex(pieces: &[Piece]) -> String {
+    let mut regex = String::from("(?s)^");
+    for piece in pieces {
+        match piece {
+            Piece::Any => regex.push_str(".*"),
+            Piece::One => regex.push('.'),
+            Piece::Text(text) => {
+                for char in text.chars() {
+                    if r"\.+*?()|[]{}^$#&-~".contains(char) {
+                        regex.push('\\');
+                    }
+                    regex.push(char);
+                }
+            }
+        }
+    }
+    regex.push('$');
+    regex
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fall_into_pieces() {
+        let text = |text: &str| Piece::Text(text.to_owned());
+        let all = |pattern| pieces(pattern, None).unwrap();
+        assert_eq!(all("a%%b"), [text("a"), Piece::Any, text("b")]);
+        assert_eq!(all(r"50\%_"), [text("50%"), Piece::One]);
+        assert_eq!(pieces("5!%", Some("!")).unwrap(), [text("5%")]);
+        assert_eq!(pieces(r"a\%", Some("")).unwrap(), [text(r"a\"), Piece::Any]);
+        assert!(pieces(r"a\", None).is_err());
+        assert!(pieces("a", Some("xy")).is_err());
+        assert_eq!(regex(&all("a.b_%")), r"(?s)^a\.b..*$");
+    }
+
+    #[test]
+    fn the_successor_is_behind_every_text_that_starts_so() {
+        assert_eq!(successor("abc").as_deref(), Some("abd"));
+        assert_eq!(successor("a\u{10FFFF}").as_deref(), Some("b"));
+        assert_eq!(successor("\u{D7FF}").as_deref(), Some("\u{E000}"));
+        assert_eq!(successor("\u{10FFFF}"), None);
+        assert!("abc\u{10FFFF}\u{10FFFF}" < "abd");
+    }
+}

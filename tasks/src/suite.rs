@@ -1,0 +1,472 @@
+//! A suite: schemas, families, splits, and what is made of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use tribunal_protocol::digest::{Digest, Hasher};
+use tribunal_protocol::schema::Dataset;
+use tribunal_protocol::task::{SchemaRef, Split, TaskKind};
+
+use crate::draft::{Draft, Ground, Made, Slot};
+use crate::error::TasksError;
+use crate::family::{Family, FamilyInfo};
+use crate::files::Files;
+use crate::generate::{self, Lists, Origin};
+use crate::plan::{self, Pair, Quotas, SuiteFile, schema_ref};
+use crate::render::Renderer;
+use crate::shape::{FORMAT, Shape};
+use crate::terms::Terms;
+use crate::trap::{self, Finding, Trap};
+
+/// A suite, read and checked.
+#[derive(Debug)]
+pub struct Suite {
+    file: SuiteFile,
+    digest: Digest,
+    lists: Lists,
+    schemas: BTreeMap<SchemaRef, Schema>,
+    families: BTreeMap<String, Family>,
+    renderer: Renderer,
+}
+
+#[derive(Debug)]
+struct Schema {
+    shape: Shape,
+    shape_file: String,
+    terms: Terms,
+    terms_file: String,
+}
+
+/// How many drawings a slot gets before it is given up: in the first half the question must be
+/// new and fall to this split, in the third quarter it must be new, at last it may repeat.
+const TRIES: u32 = 24;
+
+impl Suite {
+    /// A built-in suite.
+    ///
+    /// # Errors
+    /// [`TasksError::UnknownSuite`]; a fault in its files would be found by this crate's tests.
+    pub fn embedded(name: &str) -> Result<Suite, TasksError> {
+        let files = Files::embedded();
+        let base = format!("suites/{name}");
+        if files.text(&format!("{base}/suite.toml")).is_err() {
+            return Err(TasksError::UnknownSuite(name.to_owned()));
+        }
+        Suite::read(files, &base)
+    }
+
+    /// A suite from a folder that holds `suite.toml`.
+    ///
+    /// # Errors
+    /// What cannot be read, or is wrong, by file and key.
+    pub fn load(path: &Path) -> Result<Suite, TasksError> {
+        let mut files = Files::default();
+        files.read_file("suite/suite.toml", &path.join("suite.toml"))?;
+        let file: SuiteFile = files.parse("suite/suite.toml")?;
+        for folder in [&file.schemas, &file.families] {
+            files.read(&joined("suite", folder), &path.join(folder))?;
+        }
+        Suite::read(files, "suite")
+    }
+
+    fn read(mut files: Files, base: &str) -> Result<Suite, TasksError> {
+        let suite_path = format!("{base}/suite.toml");
+        let file: SuiteFile = files.parse(&suite_path)?;
+        check_format(&suite_path, file.format)?;
+        let (schema_folder, family_folder) = (joined(base, &file.schemas), joined(base, &file.families));
+        let lists_path = format!("{schema_folder}/lists.toml");
+        let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
+        let families = read_families(&files, &file, &family_folder)?;
+        let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
+        files.retain(|path| {
+            let named = file.splits.schemas().any(|name| {
+                schema_ref(name).is_ok_and(|schema| path.starts_with(&schema_path(&schema_folder, &schema)))
+            });
+            named || path == suite_path || path == lists_path || path.starts_with(&format!("{family_folder}/"))
+        });
+        let suite = Suite {
+            digest: digest(&files, &[(&suite_path, "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")]),
+            file,
+            lists,
+            schemas,
+            families,
+            renderer: Renderer::new(),
+        };
+        suite.check_carries()?;
+        for schema in suite.schemas.keys() {
+            suite.dataset(schema, 0)?;
+        }
+        Ok(suite)
+    }
+
+    fn check_carries(&self) -> Result<(), TasksError> {
+        for schema in self.schemas.values() {
+            for carry in &schema.terms.carries {
+                // A schema may carry families that this suite leaves out.
+                if let Some(family) = self.families.get(&carry.family) {
+                    carry.check(family, &schema.terms_file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.file.version
+    }
+
+    /// What it is for, in a sentence.
+    #[must_use]
+    pub fn summary(&self) -> &str {
+        &self.file.summary
+    }
+
+    /// The digest of all its files.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Its schemas, in order.
+    #[must_use]
+    pub fn schemas(&self) -> Vec<SchemaRef> {
+        self.schemas.keys().cloned().collect()
+    }
+
+    /// What a schema's database is about, in a few words.
+    #[must_use]
+    pub fn title(&self, schema: &SchemaRef) -> Option<&str> {
+        self.schemas.get(schema).map(|schema| schema.shape.title.as_str())
+    }
+
+    /// Its families, by name.
+    #[must_use]
+    pub fn families(&self) -> Vec<FamilyInfo> {
+        self.families.values().map(Family::info).collect()
+    }
+
+    /// How many tasks each split gets unless told otherwise.
+    #[must_use]
+    pub fn quotas(&self) -> Quotas {
+        Quotas(self.file.quotas.clone())
+    }
+
+    /// The data of a schema at a seed: the same bytes whenever and wherever it is made.
+    ///
+    /// # Errors
+    /// [`TasksError::UnknownSchema`], or [`TasksError::Invalid`] where rows cannot be made.
+    pub fn dataset(&self, schema: &SchemaRef, seed: u64) -> Result<Dataset, TasksError> {
+        let known = self.schema(schema)?;
+        let name = schema.to_string();
+        let origin = Origin { schema: &name, seed };
+        generate::dataset(&known.shape, &self.lists, &known.shape_file, origin)
+    }
+
+    fn schema(&self, schema: &SchemaRef) -> Result<&Schema, TasksError> {
+        self.schemas.get(schema).ok_or_else(|| TasksError::UnknownSchema {
+            wanted: schema.to_string(),
+            suite: self.file.name.clone(),
+            known: self.schemas.keys().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// What is not as it should be in the data of a schema at a seed: broken keys and references,
+    /// claimed traps that are not there, and traps that no schema may go without.
+    ///
+    /// # Errors
+    /// As [`Suite::dataset`].
+    pub fn check(&self, schema: &SchemaRef, seed: u64) -> Result<Vec<Finding>, TasksError> {
+        let known = self.schema(schema)?;
+        let dataset = self.dataset(schema, seed)?;
+        let mut findings = trap::validity(&dataset);
+        for claim in &known.shape.traps {
+            let count = trap::count(claim, &dataset).map_err(|why| {
+                TasksError::invalid(&known.shape_file, format!("trap {:?} of {}", claim.trap, claim.table), why)
+            })?;
+            if count < claim.at_least {
+                findings.push(Finding {
+                    table: claim.table.clone(),
+                    what: format!("trap {:?}: {} expected at least, {count} there", claim.trap, claim.at_least),
+                });
+            }
+        }
+        for required in Trap::REQUIRED {
+            if !known.shape.traps.iter().any(|claim| claim.trap == required) {
+                findings.push(Finding {
+                    table: schema.to_string(),
+                    what: format!("trap {required:?} is not claimed"),
+                });
+            }
+        }
+        Ok(findings)
+    }
+
+    /// The pairs of a split: every family of its side with every schema of its side that
+    /// carries it.
+    #[must_use]
+    pub fn pairs(&self, split: Split) -> Vec<Pair> {
+        let splits = &self.file.splits;
+        let (schemas, families) = match split {
+            Split::Train | Split::NewData => (&splits.train_schemas, &splits.train_families),
+            Split::NewSchema => (&splits.new_schemas, &splits.train_families),
+            Split::NewFamily => (&splits.train_schemas, &splits.new_families),
+            Split::NewSchemaAndFamily => (&splits.new_schemas, &splits.new_families),
+        };
+        let mut pairs = Vec::new();
+        for family in families {
+            for schema in schemas.iter().filter_map(|name| schema_ref(name).ok()) {
+                let pair = Pair { family: family.clone(), schema };
+                if !self.carries(&pair).is_empty() {
+                    pairs.push(pair);
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The places in a terms file where a schema carries a family, or the one it is like.
+    fn carries(&self, pair: &Pair) -> Vec<usize> {
+        let (Some(schema), Some(family)) = (self.schemas.get(&pair.schema), self.families.get(&pair.family)) else {
+            return Vec::new();
+        };
+        let wanted = family.like.as_ref().unwrap_or(&family.name);
+        let carries = schema.terms.carries.iter().enumerate();
+        carries
+            .filter(|(_, carry)| carry.family == *wanted || carry.family == family.name)
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// The slots of all splits, by split.
+    #[must_use]
+    pub fn slots(&self, quotas: &Quotas) -> Vec<Slot> {
+        let of_split = |(split, count): (&Split, &usize)| plan::slots(*split, &self.pairs(*split), *count);
+        quotas.0.iter().flat_map(of_split).collect()
+    }
+
+    /// Drafts for all slots of all splits; no question stands twice as far as the parameters
+    /// reach, and a question of the training split is not met again on new data.
+    ///
+    /// # Errors
+    /// The first fault of the suite's files.
+    pub fn drafts(&self, quotas: &Quotas, seed: u64) -> Result<Vec<Draft>, TasksError> {
+        let mut asked = BTreeSet::new();
+        let slots = self.slots(quotas);
+        slots.iter().map(|slot| self.fresh(slot, seed, &mut asked)).collect()
+    }
+
+    /// A draft for one slot. Other attempts give other parameters, and other data every eighth.
+    ///
+    /// # Errors
+    /// [`TasksError::NoDraw`] where this attempt finds no parameters.
+    pub fn draft(&self, slot: &Slot, seed: u64, attempt: u32) -> Result<Draft, TasksError> {
+        self.attempt(slot, seed, attempt).map(|made| made.draft)
+    }
+
+    fn fresh(&self, slot: &Slot, seed: u64, asked: &mut BTreeSet<String>) -> Result<Draft, TasksError> {
+        let mut last = None;
+        for attempt in 0..TRIES {
+            match self.attempt(slot, seed, attempt) {
+                Err(fault @ TasksError::NoDraw { .. }) => last = Some(fault),
+                Err(fault) => return Err(fault),
+                Ok(made) => {
+                    let key = format!("{} {}", slot.pair.schema, made.question);
+                    let fitting = attempt >= TRIES / 2 || falls_to(slot.split, &key);
+                    let new = attempt >= TRIES / 4 * 3 || !asked.contains(&key);
+                    if fitting && new {
+                        asked.insert(key);
+                        return Ok(made.draft);
+                    }
+                }
+            }
+        }
+        Err(last.unwrap_or_else(|| {
+            TasksError::invalid(slot.id(), "draft", "no question could be drawn")
+        }))
+    }
+
+    fn attempt(&self, slot: &Slot, seed: u64, attempt: u32) -> Result<Made, TasksError> {
+        let schema = self.schema(&slot.pair.schema)?;
+        let carries = self.carries(&slot.pair);
+        let turn = (slot.number as usize).checked_rem(carries.len());
+        let (Some(family), Some(turn)) = (self.families.get(&slot.pair.family), turn) else {
+            let why = format!("schema {} does not carry family {}", slot.pair.schema, slot.pair.family);
+            return Err(TasksError::invalid(&schema.terms_file, "carry", why));
+        };
+        let carry = &schema.terms.carries[carries[turn]];
+        let family = match family.like.as_ref().and_then(|base| self.families.get(base)) {
+            Some(base) => family.over(base),
+            None => family.clone(),
+        };
+        let suite = format!("{}@{}", self.file.name, self.file.version);
+        let ground = Ground {
+            suite: &suite,
+            shape: &schema.shape,
+            terms: &schema.terms,
+            carry,
+            family: &family,
+            renderer: &self.renderer,
+            slot,
+            seed,
+            attempt,
+            sibling: 0,
+        };
+        let mut made = self.made(&ground, &schema.terms_file)?;
+        if matches!(family.kind, TaskKind::State | TaskKind::Impossible) {
+            for sibling in 1..=3 {
+                let draft = self.sibling(&Ground { sibling, ..ground }, &schema.terms_file)?;
+                made.draft.siblings.push(draft);
+            }
+        }
+        Ok(made)
+    }
+
+    fn sibling(&self, ground: &Ground<'_>, file: &str) -> Result<Draft, TasksError> {
+        let mut last = None;
+        for round in 0..TRIES {
+            match self.made(&Ground { attempt: ground.attempt + round * TRIES, ..*ground }, file) {
+                Ok(made) => return Ok(made.draft),
+                Err(fault) => last = Some(fault),
+            }
+        }
+        Err(last.unwrap_or_else(|| TasksError::invalid(file, "sibling", "none could be drawn")))
+    }
+
+    fn made(&self, ground: &Ground<'_>, file: &str) -> Result<Made, TasksError> {
+        let data = ground
+            .seeds()
+            .into_iter()
+            .map(|seed| self.dataset(&ground.slot.pair.schema, seed))
+            .collect::<Result<Vec<_>, _>>()?;
+        ground.draft(&data).map_err(|why| {
+            let key = format!("carry {}/{} (task {})", ground.family.name, ground.carry.name, ground.slot.id());
+            if why.starts_with("draw ") {
+                TasksError::NoDraw { file: file.to_owned(), key, tries: ground.attempt + 1, why }
+            } else {
+                TasksError::invalid(file, key, why)
+            }
+        })
+    }
+}
+
+impl plan::Splits {
+    fn schemas(&self) -> impl Iterator<Item = &String> {
+        self.train_schemas.iter().chain(&self.new_schemas)
+    }
+
+    fn families(&self) -> impl Iterator<Item = &String> {
+        self.train_families.iter().chain(&self.new_families)
+    }
+}
+
+/// One in four questions is kept for new data; other splits take any.
+fn falls_to(split: Split, question: &str) -> bool {
+    let kept = Stream4::of(question) == 0;
+    match split {
+        Split::Train => !kept,
+        Split::NewData => kept,
+        _ => true,
+    }
+}
+
+/// A quarter of all questions.
+struct Stream4;
+
+impl Stream4 {
+    fn of(question: &str) -> u64 {
+        crate::random::Stream::new(0, &["split", question]).below(4)
+    }
+}
+
+fn check_format(file: &str, format: u32) -> Result<(), TasksError> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let why = format!("format {FORMAT} expected, {format} given; another version of tribunal reads that");
+    Err(TasksError::invalid(file, "format", why))
+}
+
+fn read_families(files: &Files, file: &SuiteFile, folder: &str) -> Result<BTreeMap<String, Family>, TasksError> {
+    let mut families = BTreeMap::new();
+    let mut wanted: Vec<String> = file.splits.families().cloned().collect();
+    while let Some(name) = wanted.pop() {
+        if families.contains_key(&name) {
+            continue;
+        }
+        let path = format!("{folder}/{name}.toml");
+        let family: Family = files.parse(&path)?;
+        check_format(&path, family.format)?;
+        if family.name != name {
+            let why = format!("`{name}` expected as in the file's name, `{}` given", family.name);
+            return Err(TasksError::invalid(path, "name", why));
+        }
+        wanted.extend(family.like.clone());
+        families.insert(name, family);
+    }
+    Ok(families)
+}
+
+fn schema_path(folder: &str, schema: &SchemaRef) -> String {
+    format!("{folder}/{}/v{}/", schema.name, schema.version)
+}
+
+fn read_schemas(
+    files: &Files,
+    file: &SuiteFile,
+    folder: &str,
+    suite_path: &str,
+) -> Result<BTreeMap<SchemaRef, Schema>, TasksError> {
+    let mut schemas = BTreeMap::new();
+    for name in file.splits.schemas() {
+        let schema = schema_ref(name).map_err(|why| TasksError::invalid(suite_path, "splits", why))?;
+        let path = schema_path(folder, &schema);
+        let (shape_file, terms_file) = (format!("{path}schema.toml"), format!("{path}terms.toml"));
+        let shape: Shape = files.parse(&shape_file)?;
+        let mut terms: Terms = files.parse(&terms_file)?;
+        check_format(&shape_file, shape.format)?;
+        check_format(&terms_file, terms.format)?;
+        terms.settle(&terms_file)?;
+        let both = Schema { shape, shape_file, terms, terms_file };
+        if schemas.insert(schema, both).is_some() {
+            let why = format!("schema {name} stands twice; a schema is either trained on or held out");
+            return Err(TasksError::invalid(suite_path, "splits", why));
+        }
+    }
+    Ok(schemas)
+}
+
+/// Joins a relative path with `..` in it to a folder's.
+fn joined(base: &str, relative: &str) -> String {
+    let mut steps: Vec<&str> = base.split('/').collect();
+    for step in relative.split('/') {
+        match step {
+            "." | "" => {}
+            ".." => {
+                steps.pop();
+            }
+            name => steps.push(name),
+        }
+    }
+    steps.join("/")
+}
+
+/// The digest of a suite's files, wherever it lies: paths count from the suite's own folders.
+fn digest(files: &Files, folders: &[(&str, &str)]) -> Digest {
+    let mut hasher = Hasher::new("suite 1");
+    for (from, name) in folders {
+        for (path, text) in files.iter().filter(|(path, _)| path.starts_with(from)) {
+            hasher.bytes(name.as_bytes());
+            hasher.bytes(path[from.len()..].as_bytes());
+            hasher.bytes(text.as_bytes());
+        }
+    }
+    hasher.finish()
+}

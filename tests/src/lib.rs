@@ -1,0 +1,4 @@
+//! What the tests and benches of the whole share. Not part of the product.
+
+pub mod random_queries;
+pub mod tool;

@@ -13,12 +13,12 @@ fn data(d: &Dataset) -> serde_json::Value {
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let suite = match args.get(1) { Some(p) => Suite::load(std::path::Path::new(p)), None => Suite::embedded("analytics") };
-    let suite = suite.unwrap_or_else(|e| { println!("\"{e}\""); std::process::exit(1) });
+    let suite = suite.unwrap_or_else(|e| { println!("{}", serde_json::json!(e.to_string())); std::process::exit(1) });
     for s in suite.schemas() { for seed in 0..5 {
-        for f in suite.check(&s, seed).unwrap_or_else(|e| { println!("\"{e}\""); std::process::exit(1) }) { println!("{}", serde_json::json!({"finding": format!("{s} seed {seed} {}: {}", f.table, f.what)})); }
+        for f in suite.check(&s, seed).unwrap_or_else(|e| { println!("{}", serde_json::json!(e.to_string())); std::process::exit(1) }) { println!("{}", serde_json::json!({"finding": format!("{s} seed {seed} {}: {}", f.table, f.what)})); }
     }}
     let mut cache = BTreeMap::new();
-    let drafts = suite.drafts(&suite.quotas(), 1).unwrap_or_else(|e| { println!("\"{e}\""); std::process::exit(1) });
+    let drafts = suite.drafts(&suite.quotas(), 1).unwrap_or_else(|e| { println!("{}", serde_json::json!(e.to_string())); std::process::exit(1) });
     for d in &drafts {
         for d in std::iter::once(d).chain(&d.siblings) {
         for i in &d.task.instances { cache.entry((d.task.schema.clone(), i.seed)).or_insert_with(|| data(&suite.dataset(&d.task.schema, i.seed).unwrap())); }

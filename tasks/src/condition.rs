@@ -7,48 +7,75 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use tribunal_protocol::value::{Kind, Value, decimal_of, parse_date, parse_timestamp};
 
 /// Conditions by column; all must hold.
-pub(crate) type Conditions = BTreeMap<String, toml::Value>;
+pub(crate) type Conditions = BTreeMap<String, Condition>;
 
-#[derive(Debug, Default, Deserialize)]
+/// One condition.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// The cell is this value.
+    Equals(toml::Value),
+    /// The cell is one of these values.
+    OneOf(Vec<toml::Value>),
+    /// All tests hold.
+    All(Box<Tests>),
+}
+
+/// Tests of a cell.
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Tests {
-    not: Option<toml::Value>,
-    null: Option<bool>,
-    min: Option<toml::Value>,
-    max: Option<toml::Value>,
-    before: Option<toml::Value>,
+pub(crate) struct Tests {
+    pub(crate) not: Option<Condition>,
+    pub(crate) null: Option<bool>,
+    pub(crate) min: Option<toml::Value>,
+    pub(crate) max: Option<toml::Value>,
+    pub(crate) before: Option<toml::Value>,
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
+        Ok(match toml::Value::deserialize(deserializer)? {
+            toml::Value::Array(values) => Condition::OneOf(values),
+            table @ toml::Value::Table(_) => Condition::All(Box::new(
+                table.try_into().map_err(|fault: toml::de::Error| D::Error::custom(fault.message()))?,
+            )),
+            plain => Condition::Equals(plain),
+        })
+    }
 }
 
 /// Whether a cell of `kind` satisfies a condition.
 ///
 /// # Errors
 /// A fragment that says which value does not fit the column's kind.
-pub(crate) fn holds(condition: &toml::Value, kind: Kind, cell: &Value) -> Result<bool, String> {
+pub(crate) fn holds(condition: &Condition, kind: Kind, cell: &Value) -> Result<bool, String> {
     match condition {
-        toml::Value::Array(values) => one_of(values, kind, cell),
-        toml::Value::Table(_) => tests_hold(condition, kind, cell),
-        plain => Ok(*cell == value_of(kind, plain)?),
-    }
-}
-
-fn one_of(values: &[toml::Value], kind: Kind, cell: &Value) -> Result<bool, String> {
-    for value in values {
-        if *cell == value_of(kind, value)? {
-            return Ok(true);
+        Condition::Equals(value) => equals(value, kind, cell),
+        Condition::OneOf(values) => {
+            for value in values {
+                if equals(value, kind, cell)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         }
+        Condition::All(tests) => tests_hold(tests, kind, cell),
     }
-    Ok(false)
 }
 
-fn tests_hold(condition: &toml::Value, kind: Kind, cell: &Value) -> Result<bool, String> {
-    let tests: Tests = condition
-        .clone()
-        .try_into()
-        .map_err(|fault: toml::de::Error| fault.message().to_owned())?;
+/// Texts are compared where they stand: most conditions are about a text.
+fn equals(value: &toml::Value, kind: Kind, cell: &Value) -> Result<bool, String> {
+    match (value, cell) {
+        (toml::Value::String(wanted), Value::Text(text)) => Ok(wanted == text),
+        _ => Ok(*cell == value_of(kind, value)?),
+    }
+}
+
+fn tests_hold(tests: &Tests, kind: Kind, cell: &Value) -> Result<bool, String> {
     if tests.null.is_some_and(|null| null != cell.is_null()) {
         return Ok(false);
     }
@@ -70,6 +97,36 @@ fn tests_hold(condition: &toml::Value, kind: Kind, cell: &Value) -> Result<bool,
         }
     }
     Ok(true)
+}
+
+impl Condition {
+    /// The condition with every text in it replaced by a value.
+    ///
+    /// # Errors
+    /// What `replace` says.
+    pub(crate) fn replaced(
+        &self,
+        replace: &dyn Fn(&str) -> Result<toml::Value, String>,
+    ) -> Result<Condition, String> {
+        let value = |value: &toml::Value| match value {
+            toml::Value::String(text) => replace(text),
+            plain => Ok(plain.clone()),
+        };
+        let maybe = |bound: &Option<toml::Value>| bound.as_ref().map(value).transpose();
+        Ok(match self {
+            Condition::Equals(plain) => Condition::Equals(value(plain)?),
+            Condition::OneOf(values) => {
+                Condition::OneOf(values.iter().map(value).collect::<Result<_, _>>()?)
+            }
+            Condition::All(tests) => Condition::All(Box::new(Tests {
+                not: tests.not.as_ref().map(|not| not.replaced(replace)).transpose()?,
+                null: tests.null,
+                min: maybe(&tests.min)?,
+                max: maybe(&tests.max)?,
+                before: maybe(&tests.before)?,
+            })),
+        })
+    }
 }
 
 /// Reads a TOML value as a value of `kind`; decimals, dates and timestamps are written as text.
@@ -98,8 +155,8 @@ mod tests {
     use super::*;
 
     fn check(condition: &str, kind: Kind, cell: &Value) -> bool {
-        let toml: toml::Table = toml::from_str(&format!("c = {condition}")).unwrap();
-        holds(&toml["c"], kind, cell).unwrap()
+        let conditions: Conditions = toml::from_str(&format!("c = {condition}")).unwrap();
+        holds(&conditions["c"], kind, cell).unwrap()
     }
 
     #[test]
@@ -125,7 +182,7 @@ mod tests {
         for (condition, kind, cell, expected) in cases {
             assert_eq!(check(condition, kind, cell), expected, "{condition}");
         }
-        let wrong = holds(&toml::Value::Integer(1), Kind::Text, &text);
+        let wrong = holds(&Condition::Equals(toml::Value::Integer(1)), Kind::Text, &text);
         assert_eq!(wrong, Err("text expected, `1` given".to_owned()));
     }
 }

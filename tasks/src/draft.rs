@@ -145,7 +145,7 @@ impl Ground<'_> {
     }
 
     /// Makes the draft on the data of its seeds.
-    pub(crate) fn draft(&self, data: &[Dataset]) -> Result<Made, String> {
+    pub(crate) fn draft(&self, data: &[&Dataset]) -> Result<Made, String> {
         let terms = serde_json::to_value(&self.carry.terms).map_err(|fault| fault.to_string())?;
         let source = draw::Source {
             renderer: self.renderer,
@@ -188,7 +188,7 @@ impl Ground<'_> {
         self.family.columns.iter().map(column).collect()
     }
 
-    fn assemble(&self, context: &Json, columns: &[AnswerShape], data: &[Dataset]) -> Result<Made, String> {
+    fn assemble(&self, context: &Json, columns: &[AnswerShape], data: &[&Dataset]) -> Result<Made, String> {
         let mut context = context.clone();
         let query = match &self.family.query {
             Some(template) => Some(one_line(&self.renderer.text(template, &context)?)),
@@ -216,7 +216,7 @@ impl Ground<'_> {
     fn task(
         &self,
         columns: &[AnswerShape],
-        data: &[Dataset],
+        data: &[&Dataset],
         instruction: String,
         oracle: Vec<Action>,
         mutants: Vec<Mutant>,

@@ -62,7 +62,7 @@ pub(crate) struct Source<'a> {
     /// The days between which periods lie.
     pub(crate) window: &'a [String; 2],
     /// The instances of the data; the first is the visible one.
-    pub(crate) data: &'a [Dataset],
+    pub(crate) data: &'a [&'a Dataset],
 }
 
 /// Draws all parameters: first those that stand alone, then choices among the terms, whose texts

@@ -36,9 +36,6 @@ pub(crate) struct RowsForm {
     /// Tables in which no row may point to it.
     #[serde(default)]
     pub(crate) without: Vec<Without>,
-    /// Columns whose values no other row of the table shares: what the instruction names.
-    #[serde(default)]
-    pub(crate) unique: Vec<String>,
     /// Only the row whose first column is the highest among the fitting rows that share the
     /// others; none where several share the highest.
     #[serde(default)]
@@ -91,9 +88,13 @@ impl RowsForm {
     /// The form with the templates in its conditions rendered.
     pub(crate) fn rendered(&self, renderer: &Renderer, drawn: &Json) -> Result<RowsForm, String> {
         let mut form = self.clone();
+        let text = |text: &str| {
+            let value = renderer.json(&Json::String(text.to_owned()), drawn)?;
+            toml::Value::try_from(value).map_err(|fault| fault.to_string())
+        };
         let render = |conditions: &mut Conditions| {
             for condition in conditions.values_mut() {
-                render_toml(condition, renderer, drawn)?;
+                *condition = condition.replaced(&text)?;
             }
             Ok::<(), String>(())
         };
@@ -103,24 +104,6 @@ impl RowsForm {
         }
         Ok(form)
     }
-}
-
-fn render_toml(value: &mut toml::Value, renderer: &Renderer, drawn: &Json) -> Result<(), String> {
-    match value {
-        toml::Value::String(text) => *text = renderer.text(text, drawn)?,
-        toml::Value::Array(items) => {
-            for item in items {
-                render_toml(item, renderer, drawn)?;
-            }
-        }
-        toml::Value::Table(table) => {
-            for (_, item) in table.iter_mut() {
-                render_toml(item, renderer, drawn)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
 }
 
 /// A row with the rows it points to: cells by `column` or `alias.column`.
@@ -201,7 +184,7 @@ pub(crate) fn draw_row(form: &RowsForm, dataset: &Dataset, stream: &mut Stream) 
     let rows = wide_rows(form, dataset)?;
     let mut fitting = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let alone = alone(form, &rows, row)? && latest(form, &rows, index)? && free(form, dataset, row)?;
+        let alone = latest(form, &rows, index)? && free(form, dataset, row)?;
         if alone && fits(&form.conditions, row)? && has_others(form, &rows, index)? {
             fitting.push(index);
         }
@@ -222,19 +205,6 @@ pub(crate) fn draw_row(form: &RowsForm, dataset: &Dataset, stream: &mut Stream) 
         json.insert(name.clone(), Json::Object(named(form, chosen)?));
     }
     Ok(Json::Object(json))
-}
-
-fn alone(form: &RowsForm, rows: &[Wide], row: &Wide) -> Result<bool, String> {
-    if form.unique.is_empty() {
-        return Ok(true);
-    }
-    let mut equals = 0;
-    for candidate in rows {
-        if equal(row, candidate, &form.unique)? {
-            equals += 1;
-        }
-    }
-    Ok(equals == 1)
 }
 
 fn free(form: &RowsForm, dataset: &Dataset, row: &Wide) -> Result<bool, String> {

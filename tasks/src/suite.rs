@@ -37,6 +37,9 @@ struct Schema {
     terms_file: String,
 }
 
+/// The data that the last drawing was made on; the next one may be on the same.
+type Shelf = BTreeMap<u64, Dataset>;
+
 /// How many drawings a slot gets before it is given up: in the first half the question must be
 /// new and fall to this split, in the third quarter it must be new, at last it may repeat.
 const TRIES: u32 = 24;
@@ -268,13 +271,14 @@ impl Suite {
     /// # Errors
     /// [`TasksError::NoDraw`] where this attempt finds no parameters.
     pub fn draft(&self, slot: &Slot, seed: u64, attempt: u32) -> Result<Draft, TasksError> {
-        self.attempt(slot, seed, attempt).map(|made| made.draft)
+        self.attempt(slot, seed, attempt, &mut Shelf::new()).map(|made| made.draft)
     }
 
     fn fresh(&self, slot: &Slot, seed: u64, asked: &mut BTreeSet<String>) -> Result<Draft, TasksError> {
         let mut last = None;
+        let mut shelf = Shelf::new();
         for attempt in 0..TRIES {
-            match self.attempt(slot, seed, attempt) {
+            match self.attempt(slot, seed, attempt, &mut shelf) {
                 Err(fault @ TasksError::NoDraw { .. }) => last = Some(fault),
                 Err(fault) => return Err(fault),
                 Ok(made) => {
@@ -293,7 +297,7 @@ impl Suite {
         }))
     }
 
-    fn attempt(&self, slot: &Slot, seed: u64, attempt: u32) -> Result<Made, TasksError> {
+    fn attempt(&self, slot: &Slot, seed: u64, attempt: u32, shelf: &mut Shelf) -> Result<Made, TasksError> {
         let schema = self.schema(&slot.pair.schema)?;
         let carries = self.carries(&slot.pair);
         let turn = (slot.number as usize).checked_rem(carries.len());
@@ -319,20 +323,20 @@ impl Suite {
             attempt,
             sibling: 0,
         };
-        let mut made = self.made(&ground, &schema.terms_file)?;
+        let mut made = self.made(&ground, &schema.terms_file, shelf)?;
         if matches!(family.kind, TaskKind::State | TaskKind::Impossible) {
             for sibling in 1..=3 {
-                let draft = self.sibling(&Ground { sibling, ..ground }, &schema.terms_file)?;
+                let draft = self.sibling(&Ground { sibling, ..ground }, &schema.terms_file, shelf)?;
                 made.draft.siblings.push(draft);
             }
         }
         Ok(made)
     }
 
-    fn sibling(&self, ground: &Ground<'_>, file: &str) -> Result<Draft, TasksError> {
+    fn sibling(&self, ground: &Ground<'_>, file: &str, shelf: &mut Shelf) -> Result<Draft, TasksError> {
         let mut last = None;
         for round in 0..TRIES {
-            match self.made(&Ground { attempt: ground.attempt + round * TRIES, ..*ground }, file) {
+            match self.made(&Ground { attempt: ground.attempt + round, ..*ground }, file, shelf) {
                 Ok(made) => return Ok(made.draft),
                 Err(fault) => last = Some(fault),
             }
@@ -340,12 +344,15 @@ impl Suite {
         Err(last.unwrap_or_else(|| TasksError::invalid(file, "sibling", "none could be drawn")))
     }
 
-    fn made(&self, ground: &Ground<'_>, file: &str) -> Result<Made, TasksError> {
-        let data = ground
-            .seeds()
-            .into_iter()
-            .map(|seed| self.dataset(&ground.slot.pair.schema, seed))
-            .collect::<Result<Vec<_>, _>>()?;
+    fn made(&self, ground: &Ground<'_>, file: &str, shelf: &mut Shelf) -> Result<Made, TasksError> {
+        let seeds = ground.seeds();
+        if seeds.len() != shelf.len() || seeds.iter().any(|seed| !shelf.contains_key(seed)) {
+            shelf.clear();
+            for seed in seeds {
+                shelf.insert(seed, self.dataset(&ground.slot.pair.schema, seed)?);
+            }
+        }
+        let data: Vec<&Dataset> = ground.seeds().iter().filter_map(|seed| shelf.get(seed)).collect();
         ground.draft(&data).map_err(|why| {
             let key = format!("carry {}/{} (task {})", ground.family.name, ground.carry.name, ground.slot.id());
             if why.starts_with("draw ") {

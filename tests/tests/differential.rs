@@ -25,6 +25,7 @@ struct Tally {
     only_here: BTreeMap<String, (u64, String)>,
 }
 
+#[expect(clippy::disallowed_methods, reason = "how many queries, and from which seed, is told from outside")]
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -122,7 +123,9 @@ fn difference(ours: &Table, second: &Table, ordered: bool) -> Option<String> {
     }
     let rows = ours.iter().zip(&second).enumerate();
     let mut differing = rows.filter(|(_, (ours, second))| !ours.iter().zip(*second).all(|(a, b)| same(a, b)));
-    differing.next().map(|(index, (ours, second))| format!("row {index}: {} here, {} in SQLite", text(ours), text(second)))
+    differing
+        .next()
+        .map(|(index, (ours, second))| format!("row {index}: {} here, {} in SQLite", text(ours), text(second)))
 }
 
 fn text(row: &[Value]) -> String {

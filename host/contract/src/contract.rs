@@ -23,9 +23,7 @@ impl Columns {
     pub fn intersect(&self, other: &Columns) -> Columns {
         match (self, other) {
             (Columns::All, one) | (one, Columns::All) => one.clone(),
-            (Columns::Only(a), Columns::Only(b)) => {
-                Columns::Only(a.intersection(b).cloned().collect())
-            }
+            (Columns::Only(a), Columns::Only(b)) => Columns::Only(a.intersection(b).cloned().collect()),
         }
     }
 }

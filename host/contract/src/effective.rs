@@ -39,6 +39,9 @@ pub struct TableGrant {
     pub shown: Arc<TableSchema>,
     /// The table with the columns alone that may be read or set.
     pub known: Arc<TableSchema>,
+    /// As `known`, with every column nullable: what a change may leave out is told by the row
+    /// that it makes, not by its text.
+    pub changing: Arc<TableSchema>,
 }
 
 /// A row filter, as text and as a condition over the whole row.
@@ -61,10 +64,7 @@ pub struct WriteRule {
 
 impl RowRule {
     pub(crate) fn bind(filter: &Filter, schema: &TableSchema) -> Result<RowRule, String> {
-        Ok(RowRule {
-            text: filter.to_string(),
-            condition: filter.bind(schema)?,
-        })
+        Ok(RowRule { text: filter.to_string(), condition: filter.bind(schema)? })
     }
 }
 
@@ -95,7 +95,11 @@ impl TableGrant {
     /// Derives what the holder sees of the schema.
     pub(crate) fn complete(mut self) -> TableGrant {
         self.shown = Arc::new(narrowed(&self.schema, &self.readable));
-        self.known = Arc::new(narrowed(&self.schema, &self.known_places()));
+        let known = narrowed(&self.schema, &self.known_places());
+        let mut changing = known.clone();
+        changing.columns.iter_mut().for_each(|column| column.nullable = true);
+        self.known = Arc::new(known);
+        self.changing = Arc::new(changing);
         self
     }
 
@@ -103,11 +107,7 @@ impl TableGrant {
     #[must_use]
     pub fn known_places(&self) -> Vec<usize> {
         let set = [&self.insert, &self.update].into_iter().flatten();
-        let mut places: Vec<usize> = set
-            .flat_map(|rule| rule.columns.iter())
-            .chain(&self.readable)
-            .copied()
-            .collect();
+        let mut places: Vec<usize> = set.flat_map(|rule| rule.columns.iter()).chain(&self.readable).copied().collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -152,10 +152,7 @@ impl TableGrant {
 /// A schema with some of its columns. Of the keys it keeps what those columns can tell;
 /// references may name what is hidden, and are left out.
 fn narrowed(schema: &TableSchema, places: &[usize]) -> TableSchema {
-    let columns: Vec<_> = places
-        .iter()
-        .map(|place| schema.columns[*place].clone())
-        .collect();
+    let columns: Vec<_> = places.iter().map(|place| schema.columns[*place].clone()).collect();
     let granted = |name: &String| columns.iter().any(|column| column.name == *name);
     let unique = schema.unique.iter().filter(|set| set.iter().all(granted));
     let primary_key = schema.primary_key.iter().filter(|name| granted(name));

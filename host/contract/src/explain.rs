@@ -46,19 +46,11 @@ impl Effective {
     /// contract that would allow it.
     #[must_use]
     pub fn why_not(&self, wanted: Wanted<'_>) -> String {
-        let Wanted {
-            table,
-            column,
-            verb,
-        } = wanted;
+        let Wanted { table, column, verb } = wanted;
         let object = column.map_or_else(|| table.to_owned(), |column| format!("{table}.{column}"));
         let tried = format!("{} of {object} was tried", verb.name());
-        let lines: Vec<String> = self
-            .explain()
-            .iter()
-            .filter(|row| row.table == table)
-            .map(ExplainRow::to_line)
-            .collect();
+        let lines: Vec<String> =
+            self.explain().iter().filter(|row| row.table == table).map(ExplainRow::to_line).collect();
         let granted = match lines.len() {
             0 => format!("contract {:?} grants nothing of {table}", self.name()),
             _ => format!("contract {:?} grants {}", self.name(), lines.join("; ")),
@@ -67,11 +59,7 @@ impl Effective {
     }
 
     fn remedy(&self, wanted: Wanted<'_>) -> String {
-        let Wanted {
-            table,
-            column,
-            verb,
-        } = wanted;
+        let Wanted { table, column, verb } = wanted;
         let grant = self.table(table);
         let has_entry = grant.is_some_and(|grant| grant.verbs().contains(&verb));
         let section = if verb == Verb::Read { "read" } else { "write" };
@@ -80,12 +68,10 @@ impl Effective {
             Verb::Insert | Verb::Update | Verb::Delete => format!(" verbs = [\"{}\"]", verb.name()),
         };
         match (column, has_entry) {
-            (Some(column), true) => format!(
-                "to allow it, add \"{column}\" to `columns` of [[{section}]] table = \"{table}\"{verbs}"
-            ),
-            (None, true) => format!(
-                "to reach more rows, widen `rows` of [[{section}]] table = \"{table}\"{verbs}"
-            ),
+            (Some(column), true) => {
+                format!("to allow it, add \"{column}\" to `columns` of [[{section}]] table = \"{table}\"{verbs}")
+            }
+            (None, true) => format!("to reach more rows, widen `rows` of [[{section}]] table = \"{table}\"{verbs}"),
             (_, false) if verb == Verb::Delete => {
                 format!("to allow it, add [[write]] table = \"{table}\"{verbs}")
             }

@@ -14,10 +14,9 @@ impl Contract {
     pub fn intersect(&self, other: &Contract) -> Contract {
         Contract {
             names: self.names.union(&other.names).cloned().collect(),
-            read: merge(
-                keys(&self.read, &other.read),
-                |table| Some(self.read_of(table)?.intersect(other.read_of(table)?)),
-            ),
+            read: merge(keys(&self.read, &other.read), |table| {
+                Some(self.read_of(table)?.intersect(other.read_of(table)?))
+            }),
             write: merge(keys(&self.write, &other.write), |table| {
                 Some(verbs(self.write_of(table)?, other.write_of(table)?))
             }),
@@ -32,23 +31,12 @@ fn keys<'a, T>(a: &'a BTreeMap<String, T>, b: &'a BTreeMap<String, T>) -> BTreeS
     a.keys().chain(b.keys()).map(String::as_str).collect()
 }
 
-fn merge<T>(
-    tables: BTreeSet<&str>,
-    grant: impl Fn(&str) -> Option<T>,
-) -> BTreeMap<String, T> {
-    tables
-        .into_iter()
-        .filter_map(|table| Some((table.to_owned(), grant(table)?)))
-        .collect()
+fn merge<T>(tables: BTreeSet<&str>, grant: impl Fn(&str) -> Option<T>) -> BTreeMap<String, T> {
+    tables.into_iter().filter_map(|table| Some((table.to_owned(), grant(table)?))).collect()
 }
 
-fn verbs(
-    a: &BTreeMap<Verb, WriteGrant>,
-    b: &BTreeMap<Verb, WriteGrant>,
-) -> BTreeMap<Verb, WriteGrant> {
-    a.iter()
-        .filter_map(|(verb, grant)| Some((*verb, grant.intersect(b.get(verb)?))))
-        .collect()
+fn verbs(a: &BTreeMap<Verb, WriteGrant>, b: &BTreeMap<Verb, WriteGrant>) -> BTreeMap<Verb, WriteGrant> {
+    a.iter().filter_map(|(verb, grant)| Some((*verb, grant.intersect(b.get(verb)?)))).collect()
 }
 
 impl ReadGrant {

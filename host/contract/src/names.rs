@@ -5,10 +5,8 @@
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
-    let mut ranked: Vec<(usize, &str)> = known
-        .into_iter()
-        .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
-        .collect();
+    let mut ranked: Vec<(usize, &str)> =
+        known.into_iter().map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate)).collect();
     ranked.sort_unstable();
     ranked.into_iter().map(|(_, candidate)| candidate).collect()
 }

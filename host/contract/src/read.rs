@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::de::{self, Deserializer, Visitor};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
 use tribunal_protocol::session::Verb;
 
 use crate::budget::{Budget, read_size};
@@ -83,9 +83,7 @@ impl Visitor<'_> for AmountVisitor {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Amount, E> {
-        u64::try_from(number)
-            .map(Amount)
-            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+        u64::try_from(number).map(Amount).map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Amount, E> {
@@ -109,16 +107,10 @@ impl Contract {
     pub fn parse(text: &str) -> Result<Contract, ContractError> {
         let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;
         if let Some(found) = file.contract.version.filter(|found| *found > FORMAT) {
-            return Err(ContractError::Newer {
-                found,
-                known: FORMAT,
-            });
+            return Err(ContractError::Newer { found, known: FORMAT });
         }
-        let mut contract = Contract {
-            names: names(&file.contract.name)?,
-            budget: file.budget.into_budget(),
-            ..Contract::default()
-        };
+        let mut contract =
+            Contract { names: names(&file.contract.name)?, budget: file.budget.into_budget(), ..Contract::default() };
         for entry in file.read {
             add_read(&mut contract, entry)?;
         }
@@ -147,17 +139,11 @@ impl BudgetEntry {
 fn syntax(text: &str, error: &toml::de::Error) -> ContractError {
     let start = error.span().map_or(0, |span| span.start);
     let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-    ContractError::Syntax {
-        line,
-        message: error.message().to_owned(),
-    }
+    ContractError::Syntax { line, message: error.message().to_owned() }
 }
 
 fn names(name: &str) -> Result<BTreeSet<String>, ContractError> {
-    let names: BTreeSet<String> = name
-        .split(" & ")
-        .map(|part| part.trim().to_owned())
-        .collect();
+    let names: BTreeSet<String> = name.split(" & ").map(|part| part.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         return Err(ContractError::Conflict {
             place: "[contract]".to_owned(),
@@ -169,10 +155,7 @@ fn names(name: &str) -> Result<BTreeSet<String>, ContractError> {
 
 fn add_read(contract: &mut Contract, entry: ReadEntry) -> Result<(), ContractError> {
     let place = place("read", &entry.table);
-    let grant = ReadGrant {
-        columns: columns(&place, entry.columns)?,
-        rows: filter(&place, entry.rows)?,
-    };
+    let grant = ReadGrant { columns: columns(&place, entry.columns)?, rows: filter(&place, entry.rows)? };
     if contract.read.insert(entry.table, grant).is_some() {
         return Err(ContractError::Conflict {
             place,
@@ -184,10 +167,7 @@ fn add_read(contract: &mut Contract, entry: ReadEntry) -> Result<(), ContractErr
 
 fn add_write(contract: &mut Contract, entry: WriteEntry) -> Result<(), ContractError> {
     let place = place("write", &entry.table);
-    let conflict = |message: &str| ContractError::Conflict {
-        place: place.clone(),
-        message: message.to_owned(),
-    };
+    let conflict = |message: &str| ContractError::Conflict { place: place.clone(), message: message.to_owned() };
     if entry.verbs.contains(&Verb::Read) {
         return Err(conflict("`read` is no write verb; use [[read]]"));
     }
@@ -208,10 +188,7 @@ fn add_write(contract: &mut Contract, entry: WriteEntry) -> Result<(), ContractE
         };
         let rows = rows.clone();
         if verbs.insert(verb, WriteGrant { columns, rows }).is_some() {
-            return Err(conflict(&format!(
-                "`{}` stands twice; say each verb once per table",
-                verb.name()
-            )));
+            return Err(conflict(&format!("`{}` stands twice; say each verb once per table", verb.name())));
         }
     }
     Ok(())
@@ -236,11 +213,7 @@ fn columns(place: &str, names: Vec<String>) -> Result<Columns, ContractError> {
 
 fn filter(place: &str, text: Option<String>) -> Result<Option<Filter>, ContractError> {
     text.map(|filter| {
-        Filter::parse(&filter).map_err(|message| ContractError::Filter {
-            place: place.to_owned(),
-            filter,
-            message,
-        })
+        Filter::parse(&filter).map_err(|message| ContractError::Filter { place: place.to_owned(), filter, message })
     })
     .transpose()
 }

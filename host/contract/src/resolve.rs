@@ -33,12 +33,7 @@ impl Contract {
         let mut hasher = Hasher::new("effective contract 1");
         tables.values().for_each(|grant| grant.hash(&mut hasher));
         allowance.hash(&mut hasher);
-        Ok(Effective {
-            name: self.name(),
-            tables,
-            allowance,
-            digest: hasher.finish(),
-        })
+        Ok(Effective { name: self.name(), tables, allowance, digest: hasher.finish() })
     }
 
     fn check_tables(&self, schemas: &[TableSchema]) -> Result<(), ContractError> {
@@ -46,10 +41,7 @@ impl Contract {
         for (section, table) in sections.chain(self.write.keys().map(|table| ("write", table))) {
             if table != ANY && schemas.iter().all(|schema| schema.name != *table) {
                 let known = schemas.iter().map(|schema| schema.name.as_str());
-                return Err(ContractError::UnknownTable {
-                    place: place(section, table),
-                    known: listed(table, known),
-                });
+                return Err(ContractError::UnknownTable { place: place(section, table), known: listed(table, known) });
             }
         }
         Ok(())
@@ -71,6 +63,7 @@ impl Contract {
             delete: None,
             shown: Arc::default(),
             known: Arc::default(),
+            changing: Arc::default(),
         };
         for (verb, write) in self.write_of(&schema.name).into_iter().flatten() {
             self.resolve_verb(*verb, write, &mut grant)?;
@@ -78,12 +71,7 @@ impl Contract {
         Ok((!grant.verbs().is_empty()).then(|| grant.complete()))
     }
 
-    fn resolve_verb(
-        &self,
-        verb: Verb,
-        write: &WriteGrant,
-        grant: &mut TableGrant,
-    ) -> Result<(), ContractError> {
+    fn resolve_verb(&self, verb: Verb, write: &WriteGrant, grant: &mut TableGrant) -> Result<(), ContractError> {
         let schema = Arc::clone(&grant.schema);
         let place = self.write_place(&schema.name);
         let columns = match verb {
@@ -107,10 +95,7 @@ impl Contract {
                 ),
             });
         }
-        let rule = Some(WriteRule {
-            columns,
-            rows: rule(&place, write.rows.as_ref(), &schema)?,
-        });
+        let rule = Some(WriteRule { columns, rows: rule(&place, write.rows.as_ref(), &schema)? });
         match verb {
             Verb::Read => {}
             Verb::Insert => grant.insert = rule,
@@ -131,11 +116,7 @@ impl Contract {
     }
 }
 
-fn places(
-    place: &str,
-    columns: &Columns,
-    schema: &TableSchema,
-) -> Result<Vec<usize>, ContractError> {
+fn places(place: &str, columns: &Columns, schema: &TableSchema) -> Result<Vec<usize>, ContractError> {
     let names: &BTreeSet<String> = match columns {
         Columns::All => return Ok((0..schema.columns.len()).collect()),
         Columns::Only(names) => names,
@@ -143,11 +124,7 @@ fn places(
     let find = |name: &String| {
         schema.column_index(name).ok_or_else(|| {
             let known = schema.columns.iter().map(|column| column.name.as_str());
-            ContractError::UnknownColumn {
-                place: place.to_owned(),
-                column: name.clone(),
-                known: listed(name, known),
-            }
+            ContractError::UnknownColumn { place: place.to_owned(), column: name.clone(), known: listed(name, known) }
         })
     };
     let mut places: Vec<usize> = names.iter().map(find).collect::<Result<_, _>>()?;
@@ -155,11 +132,7 @@ fn places(
     Ok(places)
 }
 
-fn rule(
-    place: &str,
-    filter: Option<&Filter>,
-    schema: &TableSchema,
-) -> Result<Option<RowRule>, ContractError> {
+fn rule(place: &str, filter: Option<&Filter>, schema: &TableSchema) -> Result<Option<RowRule>, ContractError> {
     filter
         .map(|filter| {
             RowRule::bind(filter, schema).map_err(|message| ContractError::Filter {

@@ -13,10 +13,7 @@ impl Contract {
     /// text reads back as the same contract.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let mut out = format!(
-            "[contract]\nname = {}\nversion = {FORMAT}\n",
-            quoted(&self.name())
-        );
+        let mut out = format!("[contract]\nname = {}\nversion = {FORMAT}\n", quoted(&self.name()));
         for (table, grant) in &self.read {
             entry(&mut out, "read", table);
             columns(&mut out, &grant.columns);

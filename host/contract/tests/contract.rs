@@ -24,12 +24,7 @@ const ANALYST: &str = r#"
 "#;
 
 fn column(name: &str, kind: Kind) -> ColumnSchema {
-    ColumnSchema {
-        name: name.to_owned(),
-        kind,
-        nullable: true,
-        description: String::new(),
-    }
+    ColumnSchema { name: name.to_owned(), kind, nullable: true, description: String::new() }
 }
 
 fn schemas() -> Vec<TableSchema> {
@@ -53,11 +48,7 @@ fn schemas() -> Vec<TableSchema> {
         ),
         table(
             "refunds",
-            vec![
-                column("id", Kind::Integer),
-                column("invoice_id", Kind::Integer),
-                column("amount", Kind::Decimal),
-            ],
+            vec![column("id", Kind::Integer), column("invoice_id", Kind::Integer), column("amount", Kind::Decimal)],
         ),
     ]
 }
@@ -67,9 +58,7 @@ fn error(text: &str) -> ContractError {
 }
 
 fn read(table: &str, columns: &str, rows: &str) -> Contract {
-    let text = format!(
-        "[contract]\nname = \"c\"\n[[read]]\ntable = \"{table}\"\ncolumns = {columns}\nrows = {rows:?}"
-    );
+    let text = format!("[contract]\nname = \"c\"\n[[read]]\ntable = \"{table}\"\ncolumns = {columns}\nrows = {rows:?}");
     Contract::parse(&text).unwrap()
 }
 
@@ -149,9 +138,7 @@ fn filters_outside_the_grammar_are_refused_with_what_is_allowed() {
         ("total IN ()", "where a value belongs"),
         ("id = (SELECT 1)", "where a value belongs"),
     ] {
-        let text = format!(
-            "[contract]\nname = \"c\"\n[[read]]\ntable = \"invoices\"\ncolumns = []\nrows = {filter:?}"
-        );
+        let text = format!("[contract]\nname = \"c\"\n[[read]]\ntable = \"invoices\"\ncolumns = []\nrows = {filter:?}");
         let found = error(&text).to_string();
         assert!(found.contains(part), "{filter}: {found}");
     }
@@ -198,9 +185,7 @@ fn row(id: i64, voided: Option<bool>, note: Option<&str>) -> Vec<Value> {
 fn holds(filter: &str, row: &[Value]) -> bool {
     let effective = read("invoices", "[\"id\"]", filter).resolve(&schemas()).unwrap();
     let rule = effective.table("invoices").unwrap().rows.clone().unwrap();
-    let compare = |a: &Value, b: &Value| {
-        (!a.is_null() && !b.is_null()).then(|| a.total_cmp(b))
-    };
+    let compare = |a: &Value, b: &Value| (!a.is_null() && !b.is_null()).then(|| a.total_cmp(b));
     rule.condition.holds(row, &compare, &Value::is_null)
 }
 
@@ -245,10 +230,7 @@ fn effective_shows_what_is_granted_and_nothing_else() {
     assert_eq!(refunds.verbs(), [Verb::Insert]);
     assert!(refunds.readable.is_empty() && refunds.info().primary_key.is_empty());
     let lines: Vec<String> = effective.explain().iter().map(|row| row.to_line()).collect();
-    let expected = [
-        "read id, account_id, total where total >= 10.5 AND voided = FALSE",
-        "insert invoice_id, amount",
-    ];
+    let expected = ["read id, account_id, total where total >= 10.5 AND voided = FALSE", "insert invoice_id, amount"];
     assert_eq!(lines, expected);
     assert_eq!(effective.explain()[0].hidden, ["voided", "issued_on", "note"]);
     assert_eq!(effective.allowance().statements, 40);

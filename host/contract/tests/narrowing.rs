@@ -33,15 +33,14 @@ fn columns() -> impl Strategy<Value = String> {
 }
 
 fn filter() -> impl Strategy<Value = String> {
-    let leaf = (prop::sample::select(COLUMNS.to_vec()), 0..4_i64, 0..5_u8).prop_map(
-        |(column, number, form)| match form {
+    let leaf =
+        (prop::sample::select(COLUMNS.to_vec()), 0..4_i64, 0..5_u8).prop_map(|(column, number, form)| match form {
             0 => format!("{column} = {number}"),
             1 => format!("{number} <= {column}"),
             2 => format!("{column} IS NULL"),
             3 => format!("{column} NOT IN (1, {number})"),
             _ => format!("{column} BETWEEN {number} AND 3"),
-        },
-    );
+        });
     leaf.prop_recursive(3, 8, 2, |inner| {
         (inner.clone(), inner, 0..3_u8).prop_map(|(a, b, form)| match form {
             0 => format!("({a}) AND ({b})"),
@@ -52,8 +51,7 @@ fn filter() -> impl Strategy<Value = String> {
 }
 
 fn rows() -> impl Strategy<Value = String> {
-    prop::option::of(filter())
-        .prop_map(|rows| rows.map_or(String::new(), |rows| format!("rows = \"{rows}\"\n")))
+    prop::option::of(filter()).prop_map(|rows| rows.map_or(String::new(), |rows| format!("rows = \"{rows}\"\n")))
 }
 
 fn contract() -> impl Strategy<Value = Contract> {
@@ -67,10 +65,7 @@ fn contract() -> impl Strategy<Value = Contract> {
         }
         for table in write.0 {
             let verbs = ["insert", "update", "delete"].into_iter().enumerate();
-            let verbs: Vec<&str> = verbs
-                .filter(|(bit, _)| write.3 >> bit & 1 == 1)
-                .map(|(_, verb)| verb)
-                .collect();
+            let verbs: Vec<&str> = verbs.filter(|(bit, _)| write.3 >> bit & 1 == 1).map(|(_, verb)| verb).collect();
             let sets = verbs.iter().any(|verb| *verb != "delete");
             let columns = if sets { format!("columns = {}\n", write.1) } else { String::new() };
             text += &format!("[[write]]\ntable = {table:?}\nverbs = {verbs:?}\n{columns}{}", write.2);
@@ -96,14 +91,9 @@ fn admits(rows: Option<&tribunal_contract::RowRule>, row: &[Value]) -> bool {
 /// Whether a grant reaches a cell of a row by a verb.
 fn reaches(effective: &Effective, table: &str, verb: Verb, column: usize, row: &[Value]) -> bool {
     let reached = |grant: &TableGrant| match grant.rule(verb) {
-        None if verb == Verb::Read => {
-            grant.readable.contains(&column) && admits(grant.rows.as_ref(), row)
-        }
+        None if verb == Verb::Read => grant.readable.contains(&column) && admits(grant.rows.as_ref(), row),
         None => false,
-        Some(rule) => {
-            (verb == Verb::Delete || rule.columns.contains(&column))
-                && admits(rule.rows.as_ref(), row)
-        }
+        Some(rule) => (verb == Verb::Delete || rule.columns.contains(&column)) && admits(rule.rows.as_ref(), row),
     };
     effective.table(table).is_some_and(reached)
 }

@@ -1,5 +1,10 @@
 //! Times the way of one statement: `cargo run -p tribunal-database --example speed`.
-#![expect(clippy::print_stdout, clippy::unwrap_used, clippy::disallowed_methods, reason = "an example that measures and prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "an example that measures and prints"
+)]
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -149,7 +154,9 @@ fn main() {
     timed("seal 1,100 rows", 20, || drop(Snapshot::seal(&data).unwrap()));
     let sealed = Snapshot::seal(&data).unwrap();
     timed("fork", 10_000, || drop(sealed.fork()));
-    timed("digest, first", 20, || drop(Snapshot::seal(&data).unwrap().digest()));
+    timed("digest, first", 20, || {
+        let _ = Snapshot::seal(&data).unwrap().digest();
+    });
     for (memo, snapshot) in [("", sealed.with_memo(0)), (" (memo)", sealed.with_memo(16 << 20))] {
         for (name, text) in [("all", CONTRACT), ("filtered", FILTERED)] {
             let contract = Contract::parse(text).unwrap().resolve(snapshot.schemas()).unwrap();
@@ -159,7 +166,9 @@ fn main() {
             });
             let mut session = GlueSession::open(snapshot.fork(), contract, Usage::default());
             for (query, sql) in QUERIES {
-                if name == "filtered" && query == "10 rows, star" { continue; }
+                if name == "filtered" && query == "10 rows, star" {
+                    continue;
+                }
                 timed(&format!("{query}, {name}{memo}"), 50, || {
                     session.query(sql, &[]).unwrap();
                 });

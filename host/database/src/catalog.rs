@@ -21,15 +21,15 @@ impl Catalog for Readable<'_> {
     }
 }
 
-/// The tables as a change sees them: what may be read or set.
-pub(crate) struct Known<'a> {
+/// The tables as a change sees them: what may be read or set, all of it nullable.
+pub(crate) struct Changing<'a> {
     pub(crate) contract: &'a Effective,
     pub(crate) clock: i32,
 }
 
-impl Catalog for Known<'_> {
+impl Catalog for Changing<'_> {
     fn table(&self, name: &str) -> Option<&TableSchema> {
-        self.contract.find(name).map(|grant| &*grant.known)
+        self.contract.find(name).map(|grant| &*grant.changing)
     }
 
     fn clock(&self) -> i32 {

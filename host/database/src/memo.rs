@@ -37,10 +37,7 @@ const OVERHEAD: usize = 256;
 
 impl Memo {
     pub(crate) fn new(capacity: usize) -> Memo {
-        Memo {
-            capacity,
-            entries: Mutex::default(),
-        }
+        Memo { capacity, entries: Mutex::default() }
     }
 
     /// The key of a query; none where nothing is remembered.
@@ -59,12 +56,7 @@ impl Memo {
 
     pub(crate) fn get(&self, key: &Digest) -> Option<Remembered> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entries {
-            by_key,
-            by_age,
-            clock,
-            ..
-        } = &mut *entries;
+        let Entries { by_key, by_age, clock, .. } = &mut *entries;
         let (age, _, remembered) = by_key.get_mut(key)?;
         by_age.remove(age);
         *clock += 1;

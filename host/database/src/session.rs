@@ -9,7 +9,7 @@ use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Code, Digest, Failure, Table, Value};
 use tribunal_sql::{prepare_change, prepare_query};
 
-use crate::catalog::{Known, Readable};
+use crate::catalog::{Changing, Readable};
 use crate::memo::Remembered;
 use crate::state::State;
 
@@ -26,12 +26,7 @@ impl GlueSession {
     /// Opens a session on a state. `spent` is what was used of the contract's budget before.
     #[must_use]
     pub fn open(state: State, contract: Arc<Effective>, spent: Usage) -> GlueSession {
-        GlueSession {
-            state,
-            contract,
-            usage: spent,
-            violations: 0,
-        }
+        GlueSession { state, contract, usage: spent, violations: 0 }
     }
 
     /// The state as the session leaves it.
@@ -63,11 +58,7 @@ impl GlueSession {
             self.charge(&remembered.table, remembered.rows_scanned);
             return Ok(Table::clone(&remembered.table));
         }
-        let Queried {
-            result,
-            rows_scanned,
-            reads,
-        } = self.run(sql, parameters, &left)?;
+        let Queried { result, rows_scanned, reads } = self.run(sql, parameters, &left)?;
         let table = match result {
             Ok(table) => table,
             Err(failure) => {
@@ -83,10 +74,7 @@ impl GlueSession {
     }
 
     fn run(&self, sql: &str, parameters: &[Value], left: &Usage) -> Result<Queried, Failure> {
-        let catalog = Readable {
-            contract: &self.contract,
-            clock: self.state.tables.clock(),
-        };
+        let catalog = Readable { contract: &self.contract, clock: self.state.tables.clock() };
         let prepared = prepare_query(sql, &catalog, parameters)?;
         let request = Request {
             tables: &self.state.tables,
@@ -108,11 +96,7 @@ impl GlueSession {
     /// not, the statement must run until it is stopped, as it would without a memory.
     fn remembered(&self, key: &Digest, left: &Usage) -> Option<Remembered> {
         let remembered = self.state.memo.get(key)?;
-        let Remembered {
-            table,
-            rows_scanned,
-            reads,
-        } = &remembered;
+        let Remembered { table, rows_scanned, reads } = &remembered;
         let holds = reads.iter().all(|table| self.state.tables.is_pristine(table));
         let covered = *rows_scanned <= left.rows_scanned
             && table.rows as u64 <= left.rows_returned
@@ -123,21 +107,14 @@ impl GlueSession {
     fn remember(&self, key: Digest, table: &Table, rows_scanned: u64, reads: Vec<String>) {
         let reads: Arc<[String]> = reads.into();
         if reads.iter().all(|table| self.state.tables.is_pristine(table)) {
-            let remembered = Remembered {
-                table: Arc::new(table.clone()),
-                rows_scanned,
-                reads,
-            };
+            let remembered = Remembered { table: Arc::new(table.clone()), rows_scanned, reads };
             self.state.memo.put(key, remembered);
         }
     }
 
     fn write(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Failure> {
         let left = self.begin()?;
-        let catalog = Known {
-            contract: &self.contract,
-            clock: self.state.tables.clock(),
-        };
+        let catalog = Changing { contract: &self.contract, clock: self.state.tables.clock() };
         let prepared = prepare_change(sql, &catalog, parameters)?;
         let request = Request {
             tables: &self.state.tables,
@@ -146,10 +123,7 @@ impl GlueSession {
             statement: &prepared.statement,
             parameters,
         };
-        let Changed {
-            result,
-            rows_scanned,
-        } = tribunal_engine::change(request);
+        let Changed { result, rows_scanned } = tribunal_engine::change(request);
         self.usage.rows_scanned += rows_scanned;
         let (tables, touched) = result?;
         self.usage.rows_written += touched;
@@ -179,23 +153,20 @@ impl GlueSession {
 
     fn is_hidden(&self, word: &str) -> bool {
         let same = |name: &str| name.eq_ignore_ascii_case(word);
-        let known = |grant: &TableGrant| {
-            same(&grant.known.name) || grant.known.columns.iter().any(|column| same(&column.name))
-        };
+        let known =
+            |grant: &TableGrant| same(&grant.known.name) || grant.known.columns.iter().any(|column| same(&column.name));
         if self.contract.tables().any(known) {
             return false;
         }
-        self.state.tables.schemas().any(|schema| {
-            same(&schema.name) || schema.columns.iter().any(|column| same(&column.name))
-        })
+        self.state
+            .tables
+            .schemas()
+            .any(|schema| same(&schema.name) || schema.columns.iter().any(|column| same(&column.name)))
     }
 }
 
 /// Runs `work` where there is stack enough for the statement.
-fn with_stack<T: Send>(
-    sql: &str,
-    work: impl FnOnce() -> Result<T, Failure> + Send,
-) -> Result<T, Failure> {
+fn with_stack<T: Send>(sql: &str, work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
     if !is_deep(sql) {
         return work();
     }

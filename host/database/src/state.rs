@@ -32,16 +32,9 @@ impl Snapshot {
     /// # Errors
     /// What is wrong, with the table and the row.
     pub fn seal(dataset: &Dataset) -> Result<Snapshot, DatabaseError> {
-        let state = State {
-            tables: Tables::from_dataset(dataset)?,
-            memo: Arc::new(Memo::new(MEMO_BYTES)),
-        };
+        let state = State { tables: Tables::from_dataset(dataset)?, memo: Arc::new(Memo::new(MEMO_BYTES)) };
         let schemas = dataset.tables.iter().map(|table| table.schema.clone());
-        Ok(Snapshot(Arc::new(Sealed {
-            state,
-            schemas: schemas.collect(),
-            digest: OnceLock::new(),
-        })))
+        Ok(Snapshot(Arc::new(Sealed { state, schemas: schemas.collect(), digest: OnceLock::new() })))
     }
 
     /// The same snapshot with a memory of its own for query results: `bytes` of them at most, 0
@@ -49,10 +42,7 @@ impl Snapshot {
     #[must_use]
     pub fn with_memo(&self, bytes: usize) -> Snapshot {
         Snapshot(Arc::new(Sealed {
-            state: State {
-                tables: self.0.state.tables.clone(),
-                memo: Arc::new(Memo::new(bytes)),
-            },
+            state: State { tables: self.0.state.tables.clone(), memo: Arc::new(Memo::new(bytes)) },
             schemas: self.0.schemas.clone(),
             digest: self.0.digest.clone(),
         }))

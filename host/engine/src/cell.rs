@@ -51,9 +51,7 @@ pub(crate) fn to_value(cell: &Cell) -> Result<Value, &'static str> {
         Cell::U32(number) => Value::Integer((*number).into()),
         Cell::U64(number) => integer((*number).into()).map_err(|_| "an integer beyond 64 bits")?,
         Cell::I128(number) => integer(*number).map_err(|_| "an integer beyond 64 bits")?,
-        Cell::U128(number) => i64::try_from(*number)
-            .map(Value::Integer)
-            .map_err(|_| "an integer beyond 64 bits")?,
+        Cell::U128(number) => i64::try_from(*number).map(Value::Integer).map_err(|_| "an integer beyond 64 bits")?,
         Cell::F64(number) => Value::Float(*number),
         Cell::F32(number) => Value::Float((*number).into()),
         Cell::Decimal(number) => Value::Decimal(*number),
@@ -127,10 +125,7 @@ pub(crate) fn lossless(cell: Cell, kind: Kind) -> Option<Cell> {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "SQL's own rule for an integer where a double is wanted"
-)]
+#[expect(clippy::cast_precision_loss, reason = "SQL's own rule for an integer where a double is wanted")]
 fn widened(number: i64) -> f64 {
     number as f64
 }

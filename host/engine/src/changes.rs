@@ -38,9 +38,7 @@ impl Tables {
 /// The rows that are in one state and not in the other, by number.
 fn differing(before: Option<&TableState>, after: Option<&TableState>) -> (Vec<Row>, Vec<Row>) {
     match (before, after) {
-        (Some(before), Some(after)) if Arc::ptr_eq(&before.base, &after.base) => {
-            by_overlay(before, after)
-        }
+        (Some(before), Some(after)) if Arc::ptr_eq(&before.base, &after.base) => by_overlay(before, after),
         (before, after) => {
             let all = |table: Option<&TableState>| {
                 let rows = table.into_iter().flat_map(TableState::rows);
@@ -54,12 +52,8 @@ fn differing(before: Option<&TableState>, after: Option<&TableState>) -> (Vec<Ro
 fn by_overlay(before: &TableState, after: &TableState) -> (Vec<Row>, Vec<Row>) {
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     for item in before.overlay.diff(&after.overlay) {
-        let (DiffItem::Add(number, _)
-        | DiffItem::Remove(number, _)
-        | DiffItem::Update {
-            old: (number, _),
-            new: _,
-        }) = item;
+        let (DiffItem::Add(number, _) | DiffItem::Remove(number, _) | DiffItem::Update { old: (number, _), new: _ }) =
+            item;
         removed.extend(before.row(*number).cloned());
         added.extend(after.row(*number).cloned());
     }
@@ -98,9 +92,7 @@ impl<'a> Scope<'a> {
         let visible = |row: &&Row| self.rule.as_ref().is_none_or(|rule| holds(rule, row));
         let values = |row: &Row| {
             let cells = self.columns.iter().map(|(place, _)| row.get(*place));
-            cells
-                .map(|cell| cell.and_then(|cell| to_value(cell).ok()).unwrap_or(Value::Null))
-                .collect()
+            cells.map(|cell| cell.and_then(|cell| to_value(cell).ok()).unwrap_or(Value::Null)).collect()
         };
         let mut shown: Vec<Vec<Value>> = rows.iter().filter(visible).map(values).collect();
         shown.sort_by(|a, b| order(a, b));
@@ -112,19 +104,12 @@ impl<'a> Scope<'a> {
         if removed.is_empty() && added.is_empty() {
             return None;
         }
-        Some(TableChanges {
-            name: self.name.to_owned(),
-            removed: self.table(&removed)?,
-            added: self.table(&added)?,
-        })
+        Some(TableChanges { name: self.name.to_owned(), removed: self.table(&removed)?, added: self.table(&added)? })
     }
 
     fn table(&self, rows: &[Vec<Value>]) -> Option<Table> {
-        let columns: Vec<(String, Kind)> = self
-            .columns
-            .iter()
-            .map(|(_, column)| (column.name.clone(), column.kind))
-            .collect();
+        let columns: Vec<(String, Kind)> =
+            self.columns.iter().map(|(_, column)| (column.name.clone(), column.kind)).collect();
         Table::from_rows(&columns, rows).ok()
     }
 }
@@ -135,10 +120,7 @@ fn order(a: &[Value], b: &[Value]) -> std::cmp::Ordering {
 }
 
 /// Takes out, pair by pair, what stands in both sorted lists.
-fn without_common(
-    removed: Vec<Vec<Value>>,
-    added: Vec<Vec<Value>>,
-) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
+fn without_common(removed: Vec<Vec<Value>>, added: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     let (mut removed, mut added) = (removed.into_iter().peekable(), added.into_iter().peekable());
     loop {

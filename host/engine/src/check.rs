@@ -53,17 +53,15 @@ impl Check {
         match &self.test {
             Tested::Null(null) => is_null(cell) == *null,
             Tested::In(keys) => Key::try_from(cell).is_ok_and(|key| keys.contains(&key)),
-            Tested::Compare(operator, constant) => {
-                compare(cell, constant).is_some_and(|ordering| match operator {
-                    BinaryOperator::Eq => ordering.is_eq(),
-                    BinaryOperator::NotEq => ordering.is_ne(),
-                    BinaryOperator::Lt => ordering.is_lt(),
-                    BinaryOperator::LtEq => ordering.is_le(),
-                    BinaryOperator::Gt => ordering.is_gt(),
-                    BinaryOperator::GtEq => ordering.is_ge(),
-                    _ => true,
-                })
-            }
+            Tested::Compare(operator, constant) => compare(cell, constant).is_some_and(|ordering| match operator {
+                BinaryOperator::Eq => ordering.is_eq(),
+                BinaryOperator::NotEq => ordering.is_ne(),
+                BinaryOperator::Lt => ordering.is_lt(),
+                BinaryOperator::LtEq => ordering.is_le(),
+                BinaryOperator::Gt => ordering.is_gt(),
+                BinaryOperator::GtEq => ordering.is_ge(),
+                _ => true,
+            }),
         }
     }
 }

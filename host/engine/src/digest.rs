@@ -55,34 +55,20 @@ impl Buckets {
             buckets.entry(bucket_of(&digest)).or_default().push(digest);
         }
         buckets.values_mut().for_each(|rows| rows.sort_unstable());
-        let digests = buckets
-            .iter()
-            .map(|(bucket, rows)| (*bucket, bucket_digest(rows)))
-            .collect();
-        Buckets {
-            rows: buckets,
-            digests,
-        }
+        let digests = buckets.iter().map(|(bucket, rows)| (*bucket, bucket_digest(rows))).collect();
+        Buckets { rows: buckets, digests }
     }
 }
 
 /// The bucket of a row digest, copied from the base when it is first changed.
-fn open<'a>(
-    changed: &'a mut BTreeMap<u8, Vec<Digest>>,
-    base: &Buckets,
-    digest: &Digest,
-) -> &'a mut Vec<Digest> {
+fn open<'a>(changed: &'a mut BTreeMap<u8, Vec<Digest>>, base: &Buckets, digest: &Digest) -> &'a mut Vec<Digest> {
     let bucket = bucket_of(digest);
-    changed
-        .entry(bucket)
-        .or_insert_with(|| base.rows.get(&bucket).cloned().unwrap_or_default())
+    changed.entry(bucket).or_insert_with(|| base.rows.get(&bucket).cloned().unwrap_or_default())
 }
 
 impl TableState {
     fn buckets(&self) -> &Buckets {
-        self.base
-            .buckets
-            .get_or_init(|| Buckets::over(self.base.rows.iter().map(AsRef::as_ref)))
+        self.base.buckets.get_or_init(|| Buckets::over(self.base.rows.iter().map(AsRef::as_ref)))
     }
 
     /// The digest of this table.

@@ -32,12 +32,8 @@ pub(crate) fn failed(error: &Error) -> Failure {
         Error::Planner(PlannerError::ColumnReferenceAmbiguous(name)) => {
             Failure::invalid(format!("column {name} is ambiguous; put its table before it"))
         }
-        Error::Query(QueryError::ValuesLengthMismatch) => {
-            Failure::invalid("the rows of VALUES differ in length")
-        }
-        Error::Query(QueryError::TableAliasNotFound(name)) => {
-            Failure::unknown(format!("no table {name}"))
-        }
+        Error::Query(QueryError::ValuesLengthMismatch) => Failure::invalid("the rows of VALUES differ in length"),
+        Error::Query(QueryError::TableAliasNotFound(name)) => Failure::unknown(format!("no table {name}")),
         Error::Interval(_) => Failure::invalid("an interval is malformed"),
         Error::Insert(_) => Failure::invalid("the rows do not fit the columns"),
         _ => Failure::invalid("the statement does not fit the data"),
@@ -46,11 +42,8 @@ pub(crate) fn failed(error: &Error) -> Failure {
 
 fn untranslated(error: &TranslateError) -> Failure {
     match error {
-        TranslateError::UnsupportedQueryOption(_) => {
-            Failure::unsupported("a clause of this query is not supported")
-        }
-        TranslateError::UnsupportedJoinOperator(_)
-        | TranslateError::UnsupportedJoinConstraint(_) => {
+        TranslateError::UnsupportedQueryOption(_) => Failure::unsupported("a clause of this query is not supported"),
+        TranslateError::UnsupportedJoinOperator(_) | TranslateError::UnsupportedJoinConstraint(_) => {
             Failure::unsupported("this kind of join is not supported; use JOIN or LEFT JOIN with ON")
         }
         TranslateError::UnsupportedDataType(_) => Failure::unsupported(
@@ -63,27 +56,19 @@ fn untranslated(error: &TranslateError) -> Failure {
 fn unevaluated(error: &EvaluateError) -> Failure {
     match error {
         EvaluateError::IdentifierNotFound(name) => Failure::unknown(format!("no column {name}")),
-        EvaluateError::CompoundIdentifierNotFound {
-            table_alias,
-            column_name,
-        } => Failure::unknown(format!("no column {table_alias}.{column_name}")),
-        EvaluateError::UnsupportedFunction(name) => {
-            Failure::unknown(format!("no function {name}"))
+        EvaluateError::CompoundIdentifierNotFound { table_alias, column_name } => {
+            Failure::unknown(format!("no column {table_alias}.{column_name}"))
         }
+        EvaluateError::UnsupportedFunction(name) => Failure::unknown(format!("no function {name}")),
         EvaluateError::DivisorShouldNotBeZero => Failure::invalid("division by zero"),
-        EvaluateError::MoreThanOneRowReturned => {
-            Failure::invalid("a subquery used as a value gives more than one row")
-        }
-        EvaluateError::MoreThanOneColumnReturned
-        | EvaluateError::InSubqueryMustReturnOneColumn => {
+        EvaluateError::MoreThanOneRowReturned => Failure::invalid("a subquery used as a value gives more than one row"),
+        EvaluateError::MoreThanOneColumnReturned | EvaluateError::InSubqueryMustReturnOneColumn => {
             Failure::invalid("a subquery used as a value gives more than one column")
         }
         EvaluateError::NumberParseFailed { .. }
         | EvaluateError::NumberCastFailed { .. }
         | EvaluateError::TextParseFailed { .. }
-        | EvaluateError::TextCastFailed { .. } => {
-            Failure::invalid("a value cannot be read as the type that is wanted")
-        }
+        | EvaluateError::TextCastFailed { .. } => Failure::invalid("a value cannot be read as the type that is wanted"),
         _ => Failure::invalid("a function or operator was given a value of the wrong type"),
     }
 }

@@ -11,8 +11,8 @@ use gluesql_core::plan::StatementPlan;
 use gluesql_core::planner::{plan_aggregate, plan_hash_join};
 use gluesql_core::prelude::Value as Cell;
 use gluesql_core::store::{
-    AlterTable, CustomFunction, CustomFunctionMut, Index, IndexMut, Metadata, Planner, RowIter,
-    Store, StoreMut, Transaction,
+    AlterTable, CustomFunction, CustomFunctionMut, Index, IndexMut, Metadata, Planner, RowIter, Store, StoreMut,
+    Transaction,
 };
 
 use tribunal_contract::TableGrant;
@@ -95,11 +95,7 @@ impl<'a> Guard<'a> {
             joined: Counter::new(0),
             stopped: Counter::new(None),
             staged: RefCell::default(),
-            tick: Function {
-                func_name: TICK.to_owned(),
-                args: Vec::new(),
-                body: Expr::Value(Cell::Bool(true)),
-            },
+            tick: Function { func_name: TICK.to_owned(), args: Vec::new(), body: Expr::Value(Cell::Bool(true)) },
         }
     }
 
@@ -225,10 +221,7 @@ impl Store for Guard<'_> {
         })))
     }
 
-    fn fetch_referencings(
-        &self,
-        _table_name: &str,
-    ) -> Result<Vec<gluesql_core::executor::Referencing>> {
+    fn fetch_referencings(&self, _table_name: &str) -> Result<Vec<gluesql_core::executor::Referencing>> {
         Ok(Vec::new())
     }
 }
@@ -279,9 +272,8 @@ impl Planner for Guard<'_> {
     /// the engine knows of, and ambiguous names were refused before.
     fn plan(&self, statement: StatementPlan) -> Result<StatementPlan> {
         let names = self.views.keys().chain(self.temporaries.keys());
-        let schemas: HashMap<String, Schema> = names
-            .filter_map(|name| Some((name.clone(), self.schema(name)?.clone())))
-            .collect();
+        let schemas: HashMap<String, Schema> =
+            names.filter_map(|name| Some((name.clone(), self.schema(name)?.clone()))).collect();
         Ok(plan_aggregate(plan_hash_join(&schemas, statement)))
     }
 }

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use gluesql_core::ast::{
-    Expr, Join, JoinConstraint, JoinOperator, Projection, Query, Select, SelectItem, SetExpr,
-    Statement, TableAlias, TableFactor,
+    Expr, Function, Join, JoinConstraint, JoinOperator, Projection, Query, Select, SelectItem, SetExpr, Statement,
+    TableAlias, TableFactor,
 };
 use gluesql_core::prelude::{Payload, Value as Cell};
 use tribunal_protocol::Failure;
@@ -27,11 +27,7 @@ const KEPT: u64 = 50_000;
 const LONG: usize = 16;
 
 /// Runs what does not depend on a row, and puts the results in its place.
-pub(crate) fn hoist(
-    guard: &mut Guard<'_>,
-    statement: &mut Statement,
-    footprint: &Footprint,
-) -> Result<(), Failure> {
+pub(crate) fn hoist(guard: &mut Guard<'_>, statement: &mut Statement, footprint: &Footprint) -> Result<(), Failure> {
     if !aliases_differ(statement) {
         return Ok(());
     }
@@ -39,19 +35,13 @@ pub(crate) fn hoist(
     match statement {
         Statement::Query(query) => hoist.query(query, true),
         Statement::Insert { source, .. } => hoist.query(source, true),
-        Statement::Update {
-            assignments,
-            selection,
-            ..
-        } => {
+        Statement::Update { assignments, selection, .. } => {
             for assignment in assignments {
                 hoist.expression(&mut assignment.value)?;
             }
             selection.iter_mut().try_for_each(|part| hoist.expression(part))
         }
-        Statement::Delete { selection, .. } => {
-            selection.iter_mut().try_for_each(|part| hoist.expression(part))
-        }
+        Statement::Delete { selection, .. } => selection.iter_mut().try_for_each(|part| hoist.expression(part)),
         _ => Ok(()),
     }
 }
@@ -86,8 +76,7 @@ impl Hoist<'_, '_> {
         self.source(&mut select.from.relation, joined, outermost)?;
         for join in &mut select.from.joins {
             self.source(&mut join.relation, joined, outermost)?;
-            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) =
-                &mut join.join_operator;
+            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) = &mut join.join_operator;
             if let JoinConstraint::On(on) = constraint {
                 self.expression(on)?;
             }
@@ -109,12 +98,7 @@ impl Hoist<'_, '_> {
     }
 
     /// A joined derived table becomes a table that is scanned, and can be joined by hash.
-    fn source(
-        &mut self,
-        factor: &mut TableFactor,
-        joined: bool,
-        outermost: bool,
-    ) -> Result<(), Failure> {
+    fn source(&mut self, factor: &mut TableFactor, joined: bool, outermost: bool) -> Result<(), Failure> {
         let TableFactor::Derived { subquery, alias } = factor else {
             return Ok(());
         };
@@ -130,14 +114,8 @@ impl Hoist<'_, '_> {
         }
         let renamed = alias.columns.iter().chain(labels.iter().skip(alias.columns.len()));
         let labels = renamed.cloned().collect();
-        let alias = TableAlias {
-            name: std::mem::take(&mut alias.name),
-            columns: Vec::new(),
-        };
-        *factor = TableFactor::Table {
-            name: self.guard.keep(labels, rows),
-            alias: Some(alias),
-        };
+        let alias = TableAlias { name: std::mem::take(&mut alias.name), columns: Vec::new() };
+        *factor = TableFactor::Table { name: self.guard.keep(labels, rows), alias: Some(alias) };
         Ok(())
     }
 
@@ -167,18 +145,14 @@ impl Hoist<'_, '_> {
                 let part = self.run_some(subquery)?;
                 part.map(|part| Cell::Bool(part.rows.is_empty() == *negated))
             }
-            Expr::InSubquery {
-                expr,
-                subquery,
-                negated,
-            } => {
+            Expr::InSubquery { expr, subquery, negated } => {
                 let part = self.run(subquery, KEPT)?;
                 if let Some(list) = part.and_then(list) {
-                    *expression = Expr::InList {
-                        expr: expr.clone(),
-                        list,
-                        negated: *negated,
-                    };
+                    let listed = Expr::InList { expr: expr.clone(), list, negated: *negated };
+                    // NULL IN a list is NULL, and NULL IN a subquery is FALSE to this engine, on
+                    // which the rewrites before it rely: under OR a NULL would lose the row.
+                    let otherwise = Expr::Value(Cell::Bool(*negated));
+                    *expression = Expr::Function(Box::new(Function::Coalesce(vec![listed, otherwise])));
                 }
                 None
             }
@@ -221,22 +195,15 @@ impl Hoist<'_, '_> {
     fn leave_to_store(&mut self, condition: &mut Expr, inner: &[String]) {
         match condition {
             Expr::Nested(inside) => self.leave_to_store(inside, inner),
-            Expr::BinaryOp {
-                left,
-                op: gluesql_core::ast::BinaryOperator::And,
-                right,
-            } => {
+            Expr::BinaryOp { left, op: gluesql_core::ast::BinaryOperator::And, right } => {
                 self.leave_to_store(left, inner);
                 self.leave_to_store(right, inner);
             }
-            Expr::InList {
-                expr,
-                list,
-                negated: false,
-            } if list.len() > LONG => {
+            _ => {
+                let Some((expr, list)) = long_list(condition) else { return };
                 let constants: Option<Vec<Cell>> = list.iter().map(constant_of).collect();
                 let Some(constants) = constants else { return };
-                let Expr::CompoundIdentifier { alias, ident } = &**expr else { return };
+                let Expr::CompoundIdentifier { alias, ident } = expr else { return };
                 if !inner.contains(alias) || !self.footprint.is_unique(alias) {
                     return;
                 }
@@ -246,8 +213,22 @@ impl Hoist<'_, '_> {
                     *condition = Expr::Value(Cell::Bool(true));
                 }
             }
-            _ => {}
         }
+    }
+}
+
+/// A long IN list by itself, or as a subquery became one.
+fn long_list(condition: &Expr) -> Option<(&Expr, &[Expr])> {
+    match condition {
+        Expr::InList { expr, list, negated: false } if list.len() > LONG => Some((expr, list)),
+        Expr::Function(function) => match &**function {
+            Function::Coalesce(parts) => match parts.as_slice() {
+                [listed, Expr::Value(Cell::Bool(false))] => long_list(listed),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -323,19 +304,12 @@ fn aliases_differ(statement: &mut Statement) -> bool {
     let mut names = Names::default();
     match statement {
         Statement::Query(query) | Statement::Insert { source: query, .. } => names.query(query),
-        Statement::Update {
-            table_name,
-            assignments,
-            selection,
-        } => {
+        Statement::Update { table_name, assignments, selection } => {
             names.define(table_name);
             assignments.iter_mut().for_each(|part| names.expression(&mut part.value));
             selection.iter_mut().for_each(|part| names.expression(part));
         }
-        Statement::Delete {
-            table_name,
-            selection,
-        } => {
+        Statement::Delete { table_name, selection } => {
             names.define(table_name);
             selection.iter_mut().for_each(|part| names.expression(part));
         }
@@ -364,8 +338,7 @@ impl Names {
         self.source(&mut select.from.relation);
         for join in &mut select.from.joins {
             self.source(&mut join.relation);
-            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) =
-                &mut join.join_operator;
+            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) = &mut join.join_operator;
             if let JoinConstraint::On(on) = constraint {
                 self.expression(on);
             }

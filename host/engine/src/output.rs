@@ -31,10 +31,7 @@ pub(crate) fn build(
         };
         columns.push(column(name, kind, &mut rows, place)?);
     }
-    let table = Table {
-        rows: rows.len(),
-        columns,
-    };
+    let table = Table { rows: rows.len(), columns };
     if table.bytes() > left.bytes_returned {
         return Err(Failure::quota(format!(
             "the result is larger than the {} bytes that may still be returned; select fewer \
@@ -45,21 +42,13 @@ pub(crate) fn build(
     Ok(table)
 }
 
-fn column(
-    name: &str,
-    kind: Kind,
-    rows: &mut [Vec<Cell>],
-    place: usize,
-) -> Result<Column, Failure> {
+fn column(name: &str, kind: Kind, rows: &mut [Vec<Cell>], place: usize) -> Result<Column, Failure> {
     let mut builder = ColumnBuilder::new(name, kind, rows.len());
     for row in rows {
         let cell = row.get_mut(place).map_or(Cell::Null, |cell| std::mem::replace(cell, Cell::Null));
-        let value = value_of(cell, kind).map_err(|what| {
-            Failure::unsupported(format!("column {name} of the result is {what}; cast it"))
-        })?;
-        builder
-            .push(&value)
-            .map_err(|_| Failure::unsupported(format!("column {name} mixes kinds; cast it")))?;
+        let value = value_of(cell, kind)
+            .map_err(|what| Failure::unsupported(format!("column {name} of the result is {what}; cast it")))?;
+        builder.push(&value).map_err(|_| Failure::unsupported(format!("column {name} mixes kinds; cast it")))?;
     }
     Ok(builder.finish())
 }

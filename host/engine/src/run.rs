@@ -54,13 +54,8 @@ pub struct Queried {
 /// Runs one query. `kinds` and `names` are those of the output columns, where they are known.
 #[must_use]
 pub fn query(request: Request<'_>, kinds: &[Option<Kind>], names: &[String]) -> Queried {
-    let mut queried = Queried {
-        result: Ok(Table::default()),
-        rows_scanned: 0,
-        reads: Vec::new(),
-    };
-    queried.result = select(request, &mut queried)
-        .and_then(|selected| build(selected, kinds, names, request.left));
+    let mut queried = Queried { result: Ok(Table::default()), rows_scanned: 0, reads: Vec::new() };
+    queried.result = select(request, &mut queried).and_then(|selected| build(selected, kinds, names, request.left));
     queried
 }
 
@@ -93,14 +88,10 @@ fn select(request: Request<'_>, queried: &mut Queried) -> Result<Selected, Failu
 
 /// Translates a statement with its parameters.
 pub(crate) fn translated(request: Request<'_>) -> Result<Statement, Failure> {
-    let parameters: Option<Vec<ParamLiteral>> =
-        request.parameters.iter().map(parameter).collect();
-    let parameters =
-        parameters.ok_or_else(|| Failure::invalid("a parameter is outside the calendar"))?;
+    let parameters: Option<Vec<ParamLiteral>> = request.parameters.iter().map(parameter).collect();
+    let parameters = parameters.ok_or_else(|| Failure::invalid("a parameter is outside the calendar"))?;
     let translate = || translate_with_params(request.statement, &parameters);
-    caught(translate)
-        .ok_or_else(panicked)?
-        .map_err(|error| failed(&error))
+    caught(translate).ok_or_else(panicked)?.map_err(|error| failed(&error))
 }
 
 fn parameter(value: &Value) -> Option<ParamLiteral> {
@@ -118,10 +109,7 @@ fn parameter(value: &Value) -> Option<ParamLiteral> {
 }
 
 /// A table that may be read; a hidden one is as unknown as an absent one.
-pub(crate) fn granted<'a>(
-    request: Request<'a>,
-    name: &str,
-) -> Option<(&'a TableState, &'a TableGrant)> {
+pub(crate) fn granted<'a>(request: Request<'a>, name: &str) -> Option<(&'a TableState, &'a TableGrant)> {
     let grant = request.contract.table(name)?;
     Some((request.tables.table(name)?, grant))
 }
@@ -132,22 +120,14 @@ pub(crate) fn no_table(name: &str) -> Failure {
 }
 
 /// The views of the sources that a statement reads.
-pub(crate) fn reading<'a>(
-    request: Request<'a>,
-    footprint: &Footprint,
-) -> Result<BTreeMap<String, Shown<'a>>, Failure> {
+pub(crate) fn reading<'a>(request: Request<'a>, footprint: &Footprint) -> Result<BTreeMap<String, Shown<'a>>, Failure> {
     let mut views = BTreeMap::new();
     for Source { table, view, alias } in &footprint.sources {
-        let (state, grant) = granted(request, table)
-            .filter(|(_, grant)| !grant.readable.is_empty())
-            .ok_or_else(|| no_table(table))?;
+        let (state, grant) =
+            granted(request, table).filter(|(_, grant)| !grant.readable.is_empty()).ok_or_else(|| no_table(table))?;
         let mut shown = View::reading(state, grant, |column| footprint.mentions(alias, column));
         require(&mut shown, grant, alias, footprint);
-        let shown = Shown {
-            table: state,
-            grant,
-            view: shown,
-        };
+        let shown = Shown { table: state, grant, view: shown };
         views.insert(view.clone(), shown);
     }
     Ok(views)
@@ -166,15 +146,8 @@ pub(crate) fn require(view: &mut View, grant: &TableGrant, alias: &str, footprin
 }
 
 /// The guard of one statement.
-pub(crate) fn guard<'a>(
-    request: Request<'a>,
-    footprint: &Footprint,
-    views: BTreeMap<String, Shown<'a>>,
-) -> Guard<'a> {
-    let limits = Limits {
-        scanned: request.left.rows_scanned,
-        joined: request.left.rows_scanned,
-    };
+pub(crate) fn guard<'a>(request: Request<'a>, footprint: &Footprint, views: BTreeMap<String, Shown<'a>>) -> Guard<'a> {
+    let limits = Limits { scanned: request.left.rows_scanned, joined: request.left.rows_scanned };
     Guard::new(views, limits).ascii_only(footprint.counts_bytes)
 }
 
@@ -187,11 +160,7 @@ pub(crate) fn planned(
     let bound = footprint.shape.bound(&|view| guard.count(view));
     let plan = caught(|| guard.plan(StatementPlan::from(statement))).ok_or_else(panicked)?;
     let plan = plan.map_err(|error| failed(&error))?;
-    Ok(if bound > tick::FREE {
-        tick::ticking(plan)
-    } else {
-        plan
-    })
+    Ok(if bound > tick::FREE { tick::ticking(plan) } else { plan })
 }
 
 /// Executes a plan.

@@ -57,20 +57,12 @@ impl Tables {
         for data in &dataset.tables {
             check_references(data, &tables)?;
         }
-        Ok(Tables {
-            tables: Arc::new(tables),
-            clock: dataset.clock,
-        })
+        Ok(Tables { tables: Arc::new(tables), clock: dataset.clock })
     }
 }
 
 fn check_schema(schema: &TableSchema, dataset: &Dataset) -> Result<(), SealError> {
-    let wrong = |message: String| {
-        Err(SealError::Schema {
-            table: schema.name.clone(),
-            message,
-        })
-    };
+    let wrong = |message: String| Err(SealError::Schema { table: schema.name.clone(), message });
     let mut names = HashMap::new();
     for column in &schema.columns {
         if names.insert(column.name.to_lowercase(), ()).is_some() {
@@ -120,11 +112,7 @@ fn seal_table(data: &TableData) -> Result<TableState, SealError> {
 
 fn seal_row(schema: &TableSchema, values: &[Value]) -> Result<Row, String> {
     if values.len() != schema.columns.len() {
-        return Err(format!(
-            "{} values expected, {} given",
-            schema.columns.len(),
-            values.len()
-        ));
+        return Err(format!("{} values expected, {} given", schema.columns.len(), values.len()));
     }
     let cells = schema.columns.iter().zip(values).map(|(column, value)| {
         let required = !column.nullable || schema.primary_key.contains(&column.name);
@@ -135,8 +123,7 @@ fn seal_row(schema: &TableSchema, values: &[Value]) -> Result<Row, String> {
             let (expected, given) = (column.kind, value.kind());
             return Err(format!("column {:?}: {expected} expected, {given} given", column.name));
         }
-        to_cell(value)
-            .ok_or_else(|| format!("column {:?}: {value} is outside the calendar", column.name))
+        to_cell(value).ok_or_else(|| format!("column {:?}: {value} is outside the calendar", column.name))
     });
     cells.collect::<Result<Vec<Cell>, String>>().map(Row::from)
 }
@@ -182,10 +169,7 @@ fn sort_by_key(schema: &TableSchema, data: &TableData, rows: &mut Vec<Row>) {
     *rows = order.into_iter().map(|place| Arc::clone(&rows[place])).collect();
 }
 
-fn check_references(
-    data: &TableData,
-    tables: &BTreeMap<String, TableState>,
-) -> Result<(), SealError> {
+fn check_references(data: &TableData, tables: &BTreeMap<String, TableState>) -> Result<(), SealError> {
     let schema = &data.schema;
     for key in &schema.foreign_keys {
         let Some(target) = tables.get(&key.table) else { continue };

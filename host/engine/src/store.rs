@@ -10,8 +10,8 @@ use tribunal_protocol::Digest;
 use tribunal_protocol::schema::TableSchema;
 
 use crate::cell::{compare, is_null, to_cell};
-use crate::index::Index;
 use crate::digest::Buckets;
+use crate::index::Index;
 
 /// A row, shared by every state that holds it.
 pub(crate) type Row = Arc<[Cell]>;
@@ -31,12 +31,7 @@ pub(crate) struct Base {
 
 impl Base {
     pub(crate) fn new(rows: Vec<Row>) -> Base {
-        Base {
-            rows,
-            buckets: OnceLock::new(),
-            indexes: Mutex::default(),
-            visible: Mutex::default(),
-        }
+        Base { rows, buckets: OnceLock::new(), indexes: Mutex::default(), visible: Mutex::default() }
     }
 
     /// The index over the cells at `places`, built on first use.
@@ -74,8 +69,7 @@ pub(crate) fn holds(condition: &Condition<Cell>, row: &[Cell]) -> bool {
 /// A rule's condition over the engine's cells. A literal outside the engine's calendar compares
 /// as NULL: no stored cell can reach it.
 pub(crate) fn condition(rule: &RowRule) -> Condition<Cell> {
-    rule.condition
-        .map(&|value| to_cell(value).unwrap_or(Cell::Null))
+    rule.condition.map(&|value| to_cell(value).unwrap_or(Cell::Null))
 }
 
 /// One table of one state.
@@ -159,10 +153,7 @@ impl TableState {
     /// Binds a rule to this table.
     pub(crate) fn filter(&self, rule: &RowRule) -> RowFilter {
         let condition = condition(rule);
-        RowFilter {
-            base: self.base.visible(rule, &condition),
-            condition: Arc::new(condition),
-        }
+        RowFilter { base: self.base.visible(rule, &condition), condition: Arc::new(condition) }
     }
 }
 
@@ -184,12 +175,7 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(table: &'a TableState, filter: Option<RowFilter>) -> Rows<'a> {
-        Rows {
-            base: &table.base.rows,
-            cursor: 0,
-            filter,
-            overlay: table.overlay.iter().peekable(),
-        }
+        Rows { base: &table.base.rows, cursor: 0, filter, overlay: table.overlay.iter().peekable() }
     }
 
     /// The next place in the base, whether the overlay covers it or not.
@@ -274,9 +260,7 @@ impl Tables {
     #[must_use]
     pub fn shares_base(&self, other: &Tables) -> bool {
         self.tables.len() == other.tables.len()
-            && self.tables.iter().zip(other.tables.iter()).all(|(a, b)| {
-                a.0 == b.0 && Arc::ptr_eq(&a.1.base, &b.1.base)
-            })
+            && self.tables.iter().zip(other.tables.iter()).all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(&a.1.base, &b.1.base))
     }
 
     /// A fork whose changes are folded into a base of its own.
@@ -291,9 +275,6 @@ impl Tables {
             };
             (name.clone(), sealed)
         });
-        Tables {
-            tables: Arc::new(sealed.collect()),
-            clock: self.clock,
-        }
+        Tables { tables: Arc::new(sealed.collect()), clock: self.clock }
     }
 }

@@ -28,11 +28,7 @@ pub(crate) struct View {
 impl View {
     /// What a source of a query shows: the granted rows, and of the granted columns those that
     /// `shown` lets through. A column that nobody mentions cannot matter, and is not copied.
-    pub(crate) fn reading(
-        table: &TableState,
-        grant: &TableGrant,
-        shown: impl Fn(&str) -> bool,
-    ) -> View {
+    pub(crate) fn reading(table: &TableState, grant: &TableGrant, shown: impl Fn(&str) -> bool) -> View {
         let shown = |place: &usize| shown(&grant.schema.columns[*place].name);
         let places: Vec<usize> = grant.readable.iter().copied().filter(shown).collect();
         View {

@@ -15,12 +15,8 @@ pub(crate) fn children(expression: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) 
             visit(expr);
             list.iter_mut().for_each(visit);
         }
-        Expr::Between {
-            expr, low, high, ..
-        } => [expr, low, high].into_iter().for_each(|part| visit(part)),
-        Expr::Like { expr, pattern, .. }
-        | Expr::ILike { expr, pattern, .. }
-        | Expr::Regex { expr, pattern, .. } => {
+        Expr::Between { expr, low, high, .. } => [expr, low, high].into_iter().for_each(|part| visit(part)),
+        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } | Expr::Regex { expr, pattern, .. } => {
             visit(expr);
             visit(pattern);
         }
@@ -28,11 +24,7 @@ pub(crate) fn children(expression: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) 
             visit(left);
             visit(right);
         }
-        Expr::Case {
-            operand,
-            when_then,
-            else_result,
-        } => {
+        Expr::Case { operand, when_then, else_result } => {
             operand.iter_mut().for_each(|operand| visit(operand));
             for (when, then) in when_then {
                 visit(when);
@@ -69,13 +61,9 @@ pub(crate) fn children(expression: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) 
 /// The subquery that an expression is made of.
 pub(crate) fn subquery(expression: &mut Expr) -> Option<&mut Query> {
     match expression {
-        Expr::Subquery(query)
-        | Expr::Exists {
-            subquery: query, ..
+        Expr::Subquery(query) | Expr::Exists { subquery: query, .. } | Expr::InSubquery { subquery: query, .. } => {
+            Some(query)
         }
-        | Expr::InSubquery {
-            subquery: query, ..
-        } => Some(query),
         _ => None,
     }
 }

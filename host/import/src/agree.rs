@@ -114,10 +114,8 @@ mod tests {
     }
 
     fn totals(rows: &[(&str, i64)]) -> Table {
-        let rows: Vec<Vec<Value>> = rows
-            .iter()
-            .map(|(name, total)| vec![Value::Text((*name).to_owned()), Value::Integer(*total)])
-            .collect();
+        let rows: Vec<Vec<Value>> =
+            rows.iter().map(|(name, total)| vec![Value::Text((*name).to_owned()), Value::Integer(*total)]).collect();
         let columns = [("name".to_owned(), Kind::Text), ("total".to_owned(), Kind::Integer)];
         Table::from_rows(&columns, &rows).unwrap()
     }

@@ -34,21 +34,13 @@ const UNITS: [(&[&str], Interval); 11] = [
 ];
 
 const fn span(months: i64, days: i64, micros: i64) -> Interval {
-    Interval {
-        months,
-        days,
-        micros,
-    }
+    Interval { months, days, micros }
 }
 
 impl Interval {
     /// This span `factor` times.
     pub fn times(self, factor: i64) -> Option<Interval> {
-        Some(span(
-            self.months.checked_mul(factor)?,
-            self.days.checked_mul(factor)?,
-            self.micros.checked_mul(factor)?,
-        ))
+        Some(span(self.months.checked_mul(factor)?, self.days.checked_mul(factor)?, self.micros.checked_mul(factor)?))
     }
 
     /// The sum of two spans.
@@ -92,17 +84,10 @@ impl Interval {
     /// days, then microseconds.
     pub fn after(self, moment: NaiveDateTime) -> Option<NaiveDateTime> {
         let months = Months::new(u32::try_from(self.months.unsigned_abs()).ok()?);
-        let moment = if self.months < 0 {
-            moment.checked_sub_months(months)?
-        } else {
-            moment.checked_add_months(months)?
-        };
+        let moment =
+            if self.months < 0 { moment.checked_sub_months(months)? } else { moment.checked_add_months(months)? };
         let days = Days::new(self.days.unsigned_abs());
-        let moment = if self.days < 0 {
-            moment.checked_sub_days(days)?
-        } else {
-            moment.checked_add_days(days)?
-        };
+        let moment = if self.days < 0 { moment.checked_sub_days(days)? } else { moment.checked_add_days(days)? };
         moment.checked_add_signed(chrono::TimeDelta::microseconds(self.micros))
     }
 }
@@ -141,11 +126,7 @@ fn clock_time(text: &str) -> Option<Interval> {
         return None;
     }
     let seconds = hours.checked_mul(3_600)?.checked_add(minutes * 60 + seconds)?;
-    Some(span(
-        0,
-        0,
-        sign * (seconds.checked_mul(1_000_000)?.checked_add(fraction)?),
-    ))
+    Some(span(0, 0, sign * (seconds.checked_mul(1_000_000)?.checked_add(fraction)?)))
 }
 
 /// The start of the unit that `moment` is in, as PostgreSQL's `date_trunc` has it (weeks start
@@ -197,11 +178,7 @@ mod tests {
             ("2025-06-30T00:00:00", "1 month ago", "2025-05-30T00:00:00"),
             ("2025-06-30T00:00:00", "-02:30", "2025-06-29T21:30:00"),
             ("2025-06-30T00:00:00", "2 weeks 3days", "2025-07-17T00:00:00"),
-            (
-                "2025-06-30T00:00:00",
-                "1 day 00:00:01.5",
-                "2025-07-01T00:00:01.500",
-            ),
+            ("2025-06-30T00:00:00", "1 day 00:00:01.5", "2025-07-01T00:00:01.500"),
         ] {
             assert_eq!(moved(from, interval), moment(to), "{from} + {interval}");
         }

@@ -72,12 +72,7 @@ pub(crate) enum Purpose {
 }
 
 /// The comparison contract of a result.
-pub(crate) fn contract(
-    table: &Table,
-    arrangement: &Arrangement,
-    cut: Option<u32>,
-    purpose: Purpose,
-) -> Contract {
+pub(crate) fn contract(table: &Table, arrangement: &Arrangement, cut: Option<u32>, purpose: Purpose) -> Contract {
     let columns = answer_columns(table);
     let keys = visible_keys(table, &columns, &arrangement.keys);
     let rules = columns.iter().zip(&table.columns);

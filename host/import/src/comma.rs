@@ -67,10 +67,7 @@ pub(crate) fn read(source: &str) -> Result<Vec<Record>, (u32, &'static str)> {
             line = line.saturating_add(1);
         }
         if fields.len() > 1 || !fields.iter().all(Field::is_blank) {
-            records.push(Record {
-                line: first_line,
-                fields,
-            });
+            records.push(Record { line: first_line, fields });
         }
     }
     Ok(records)
@@ -127,10 +124,7 @@ mod tests {
     use super::*;
 
     fn field(text: &str, quoted: bool) -> Field {
-        Field {
-            text: text.to_owned(),
-            quoted,
-        }
+        Field { text: text.to_owned(), quoted }
     }
 
     #[test]

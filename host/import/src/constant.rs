@@ -84,10 +84,7 @@ fn read_signed(cursor: &mut Cursor<'_, '_>, scope: Scope<'_>) -> Reading<Constan
     if cursor.symbol("-") {
         let zero = Constant::Value(Value::Integer(0));
         return match read_cast(cursor, scope)? {
-            Constant::Interval(interval) => interval
-                .times(-1)
-                .map(Constant::Interval)
-                .ok_or_else(too_large),
+            Constant::Interval(interval) => interval.times(-1).map(Constant::Interval).ok_or_else(too_large),
             Constant::Value(Value::Float(x)) => Ok(Constant::Value(Value::Float(-x))),
             positive => add(zero, positive, -1),
         };
@@ -203,10 +200,25 @@ fn read_named(cursor: &mut Cursor<'_, '_>, scope: Scope<'_>, word: &str) -> Read
             let unit = cursor.text()?;
             cursor.expect_symbol(",")?;
             let moment = moment(&last_argument(cursor, scope)?)?;
-            let start = truncate(&unit, moment)
-                .ok_or_else(|| format!("unit `{unit}` has no form in date_trunc"))?;
+            let start = truncate(&unit, moment).ok_or_else(|| format!("unit `{unit}` has no form in date_trunc"))?;
             timestamp(start)
         }
+        "extract" | "date_part" => {
+            cursor.expect_symbol("(")?;
+            let field = match cursor.text() {
+                Ok(field) => field,
+                Err(_) => cursor.name()?,
+            };
+            if !cursor.word("from") {
+                cursor.expect_symbol(",")?;
+            }
+            part(&field, moment(&last_argument(cursor, scope)?)?)?
+        }
+        "make_date" => {
+            let parts = arguments(cursor, scope, "(", ")")?;
+            made_date(&parts).ok_or("make_date: year, month and day of a real date expected")?
+        }
+        "array" => Value::Text(array_text(&arguments(cursor, scope, "[", "]")?)),
         "random" | "gen_random_uuid" | "uuid_generate_v4" | "setseed" => {
             return Err(format!("{word}() would give other data each time"));
         }
@@ -219,6 +231,64 @@ fn last_argument(cursor: &mut Cursor<'_, '_>, scope: Scope<'_>) -> Reading<Value
     let value = read_value(cursor, scope)?;
     cursor.expect_symbol(")")?;
     Ok(value)
+}
+
+/// `open value, .. close`.
+fn arguments(cursor: &mut Cursor<'_, '_>, scope: Scope<'_>, open: &str, close: &str) -> Reading<Vec<Value>> {
+    cursor.expect_symbol(open)?;
+    let mut values = Vec::new();
+    while !cursor.symbol(close) {
+        if !values.is_empty() {
+            cursor.expect_symbol(",")?;
+        }
+        values.push(read_value(cursor, scope)?);
+    }
+    Ok(values)
+}
+
+/// One field of a moment, as EXTRACT names it.
+fn part(field: &str, moment: NaiveDateTime) -> Reading<Value> {
+    use chrono::{Datelike, Timelike};
+    let number = match field.to_ascii_lowercase().as_str() {
+        "year" => i64::from(moment.year()),
+        "quarter" => i64::from((moment.month() - 1) / 3 + 1),
+        "month" => i64::from(moment.month()),
+        "week" => i64::from(moment.iso_week().week()),
+        "day" => i64::from(moment.day()),
+        "doy" => i64::from(moment.ordinal()),
+        "dow" => i64::from(moment.weekday().num_days_from_sunday()),
+        "isodow" => i64::from(moment.weekday().number_from_monday()),
+        "hour" => i64::from(moment.hour()),
+        "minute" => i64::from(moment.minute()),
+        "epoch" => moment.and_utc().timestamp(),
+        _ => return Err(format!("field `{field}` has no form in EXTRACT")),
+    };
+    Ok(Value::Integer(number))
+}
+
+fn made_date(parts: &[Value]) -> Option<Value> {
+    let [Value::Integer(year), Value::Integer(month), Value::Integer(day)] = parts else {
+        return None;
+    };
+    let (year, month) = (i32::try_from(*year).ok()?, u32::try_from(*month).ok()?);
+    let date = chrono::NaiveDate::from_ymd_opt(year, month, u32::try_from(*day).ok()?)?;
+    Some(Value::date(date))
+}
+
+/// An array as PostgreSQL prints it: `{a,"b c",NULL}`.
+fn array_text(values: &[Value]) -> String {
+    let item = |value: &Value| {
+        let text = value.to_string();
+        let plain = |c: char| !c.is_whitespace() && !matches!(c, ',' | '{' | '}' | '"' | '\\');
+        let is_text = matches!(value, Value::Text(_));
+        let looks_null = is_text && text.eq_ignore_ascii_case("null");
+        if text.is_empty() || looks_null || !text.chars().all(plain) {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+        } else {
+            text
+        }
+    };
+    format!("{{{}}}", values.iter().map(item).collect::<Vec<_>>().join(","))
 }
 
 fn is_unit(word: &str) -> bool {
@@ -280,8 +350,12 @@ fn add(left: Constant, right: Constant, sign: i64) -> Reading<Constant> {
             let moved = days.checked_add(date.into());
             Value::Date(moved.and_then(|d| i32::try_from(d).ok()).ok_or_else(too_large)?)
         }
-        (Val(Value::Date(a)), Val(Value::Date(b))) if sign < 0 => {
-            Value::Integer(i64::from(a) - i64::from(b))
+        (Val(Value::Date(a)), Val(Value::Date(b))) if sign < 0 => Value::Integer(i64::from(a) - i64::from(b)),
+        // A date and a time of day, which is text here.
+        (Val(Value::Date(date)), Val(Value::Text(time))) if sign > 0 => {
+            let span = Interval::parse(&time, None).filter(|_| time.contains(':'));
+            let span = span.ok_or_else(|| format!("a date and `{time}`, a time such as 10:30 expected"))?;
+            shifted(&Value::Date(date), span)?
         }
         (Val(Value::Integer(a)), Val(Value::Integer(b))) => {
             let sum = b.checked_mul(sign).and_then(|b| a.checked_add(b));
@@ -299,17 +373,14 @@ fn add(left: Constant, right: Constant, sign: i64) -> Reading<Constant> {
 
 /// A date or moment, moved: always a moment, as in PostgreSQL.
 fn shifted(value: &Value, span: Interval) -> Reading<Value> {
-    span.after(moment(value)?)
-        .map(timestamp)
-        .ok_or_else(too_large)
+    span.after(moment(value)?).map(timestamp).ok_or_else(too_large)
 }
 
 fn multiply(left: Constant, operator: char, right: Constant) -> Reading<Constant> {
     use Constant::{Interval as Span, Value as Val};
     let value = match (left, operator, right) {
         (Val(Value::Null), _, _) | (_, _, Val(Value::Null)) => Value::Null,
-        (Span(span), '*', Val(Value::Integer(factor)))
-        | (Val(Value::Integer(factor)), '*', Span(span)) => {
+        (Span(span), '*', Val(Value::Integer(factor))) | (Val(Value::Integer(factor)), '*', Span(span)) => {
             return span.times(factor).map(Span).ok_or_else(too_large);
         }
         (Val(Value::Integer(a)), '*', Val(Value::Integer(b))) => {
@@ -341,11 +412,10 @@ fn decimal(value: &Value) -> Reading<Decimal> {
 
 fn join(left: Constant, right: Constant) -> Reading<Constant> {
     match (left, right) {
-        (Constant::Value(Value::Null), Constant::Value(_))
-        | (Constant::Value(_), Constant::Value(Value::Null)) => Ok(Constant::Value(Value::Null)),
-        (Constant::Value(a), Constant::Value(b)) => {
-            Ok(Constant::Value(Value::Text(format!("{a}{b}"))))
+        (Constant::Value(Value::Null), Constant::Value(_)) | (Constant::Value(_), Constant::Value(Value::Null)) => {
+            Ok(Constant::Value(Value::Null))
         }
+        (Constant::Value(a), Constant::Value(b)) => Ok(Constant::Value(Value::Text(format!("{a}{b}")))),
         _ => Err("a span of time has no text here".to_owned()),
     }
 }
@@ -359,10 +429,7 @@ mod tests {
 
     fn value(text: &str) -> Reading<Value> {
         let tokens = Lexer::all(text).unwrap();
-        let scope = Scope {
-            clock: parse_date("2025-03-31").unwrap(),
-            enumerations: &[],
-        };
+        let scope = Scope { clock: parse_date("2025-03-31").unwrap(), enumerations: &[] };
         let mut cursor = Cursor::new(&tokens);
         let value = read_value(&mut cursor, scope)?;
         assert!(cursor.is_done(), "{text}: {:?}", cursor.peek());
@@ -386,21 +453,17 @@ mod tests {
             ("CURRENT_DATE - INTERVAL '1 month'", "timestamp 2025-02-28T00:00:00"),
             ("(CURRENT_DATE - INTERVAL '1 month')::date", "date 2025-02-28"),
             ("NOW() - INTERVAL '5' DAY", "timestamp 2025-03-26T00:00:00"),
-            (
-                "CURRENT_TIMESTAMP - INTERVAL '1 day' + INTERVAL '10:30:00'",
-                "timestamp 2025-03-30T10:30:00",
-            ),
-            (
-                "DATE_TRUNC('month', CURRENT_DATE) - 2 * INTERVAL '1 month'",
-                "timestamp 2025-01-01T00:00:00",
-            ),
-            (
-                "date_trunc('week', now() - interval '1 week') + interval '1 day'",
-                "timestamp 2025-03-25T00:00:00",
-            ),
+            ("CURRENT_TIMESTAMP - INTERVAL '1 day' + INTERVAL '10:30:00'", "timestamp 2025-03-30T10:30:00"),
+            ("DATE_TRUNC('month', CURRENT_DATE) - 2 * INTERVAL '1 month'", "timestamp 2025-01-01T00:00:00"),
+            ("date_trunc('week', now() - interval '1 week') + interval '1 day'", "timestamp 2025-03-25T00:00:00"),
             ("DATE '2024-02-29' - DATE '2024-02-01'", "integer 28"),
             ("CAST('2024-01-02' AS DATE) + '1 day'::interval", "timestamp 2024-01-03T00:00:00"),
             ("'a' || 'b' || 3", "text ab3"),
+            ("EXTRACT(YEAR FROM CURRENT_DATE)::int - 1", "integer 2024"),
+            ("date_part('dow', DATE '2025-06-29')", "integer 0"),
+            ("make_date(2024, 2, 29)", "date 2024-02-29"),
+            ("CURRENT_DATE + TIME '08:30'", "timestamp 2025-03-31T08:30:00"),
+            ("ARRAY['a', 'b c', NULL, '']", "text {a,\"b c\",NULL,\"\"}"),
             ("TIMESTAMP '2024-01-02 03:04:05' AT TIME ZONE 'UTC'", "timestamp 2024-01-02T03:04:05"),
         ] {
             let value = value(text).unwrap();
@@ -418,6 +481,8 @@ mod tests {
             ("CURRENT_DATE - INTERVAL '1 moon'", "interval '1 moon'"),
             ("9223372036854775807 + 1", "range"),
             ("1 / 0", "range"),
+            ("make_date(2023, 2, 29)", "real date"),
+            ("CURRENT_DATE + 'soon'", "a time such as"),
             ("TRUE + 1", "arithmetic on boolean"),
             ("", "the statement ends"),
         ] {

@@ -17,11 +17,7 @@ pub(crate) type Reading<T> = Result<T, String>;
 impl<'t, 'a> Cursor<'t, 'a> {
     /// Starts at the first token.
     pub fn new(tokens: &'t [Token<'a>]) -> Cursor<'t, 'a> {
-        Cursor {
-            tokens,
-            at: 0,
-            depth: 0,
-        }
+        Cursor { tokens, at: 0, depth: 0 }
     }
 
     /// The token here; none at the end.
@@ -59,9 +55,7 @@ impl<'t, 'a> Cursor<'t, 'a> {
 
     /// Takes the words of `phrase` if all stand here.
     pub fn phrase(&mut self, phrase: &[&str]) -> bool {
-        let stands = |(ahead, word): (usize, &&str)| {
-            self.peek_at(ahead).is_some_and(|token| token.is_word(word))
-        };
+        let stands = |(ahead, word): (usize, &&str)| self.peek_at(ahead).is_some_and(|token| token.is_word(word));
         let found = phrase.iter().enumerate().all(stands);
         if found {
             self.at += phrase.len();

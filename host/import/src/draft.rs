@@ -103,9 +103,7 @@ impl TableDraft {
             }
         }
         let mut row = Vec::with_capacity(values.len());
-        for ((column, schema), value) in
-            self.columns.iter_mut().zip(&self.schema.columns).zip(values)
-        {
+        for ((column, schema), value) in self.columns.iter_mut().zip(&self.schema.columns).zip(values) {
             let at = |why: String| format!("column `{}`: {why}", schema.name);
             let value = match value {
                 Some(value) => column.column_type.fit(value).map_err(at)?,
@@ -122,10 +120,7 @@ impl TableDraft {
 
     /// The finished table.
     pub fn finish(self) -> TableData {
-        TableData {
-            schema: self.schema,
-            rows: self.rows,
-        }
+        TableData { schema: self.schema, rows: self.rows }
     }
 }
 
@@ -163,27 +158,17 @@ pub(crate) struct Draft {
 impl Draft {
     /// An empty database.
     pub fn new(clock: i32) -> Draft {
-        Draft {
-            clock,
-            ..Draft::default()
-        }
+        Draft { clock, ..Draft::default() }
     }
 
     /// The table of that name, case ignored.
     pub fn table(&mut self, name: &str) -> Reading<&mut TableDraft> {
-        self.tables
-            .get_mut(&name.to_lowercase())
-            .ok_or_else(|| format!("no table `{name}` was created before"))
+        self.tables.get_mut(&name.to_lowercase()).ok_or_else(|| format!("no table `{name}` was created before"))
     }
 
     /// Notes that something could not be read. A table named there is broken from now on.
     pub fn problem(&mut self, file: &str, line: u32, table: Option<&str>, what: String) {
-        let remark = Remark {
-            file: file.to_owned(),
-            line,
-            table: table.map(str::to_owned),
-            what,
-        };
+        let remark = Remark { file: file.to_owned(), line, table: table.map(str::to_owned), what };
         if let Some(table) = table {
             let key = table.to_lowercase();
             self.broken.entry(key).or_insert_with(|| remark.clone());
@@ -193,12 +178,7 @@ impl Draft {
 
     /// Notes that something was left out.
     pub fn note(&mut self, file: &str, line: u32, table: Option<&str>, what: impl Into<String>) {
-        self.notes.push(Remark {
-            file: file.to_owned(),
-            line,
-            table: table.map(str::to_owned),
-            what: what.into(),
-        });
+        self.notes.push(Remark { file: file.to_owned(), line, table: table.map(str::to_owned), what: what.into() });
     }
 
     /// Settles what needs all tables: whether the rows hold the keys that they promise, and keys
@@ -254,11 +234,7 @@ impl Draft {
     }
 }
 
-fn settled(
-    key: &ForeignKey,
-    table: &TableDraft,
-    tables: &BTreeMap<String, TableDraft>,
-) -> Result<ForeignKey, String> {
+fn settled(key: &ForeignKey, table: &TableDraft, tables: &BTreeMap<String, TableDraft>) -> Result<ForeignKey, String> {
     let nothing = || format!("`{}` has no such columns here", key.table);
     let target = tables.get(&key.table.to_lowercase()).ok_or_else(nothing)?;
     let references = if key.references.is_empty() {
@@ -274,11 +250,7 @@ fn settled(
     let orphan = |key: Option<Digest>| key.is_some_and(|key| !known.contains(&key));
     match keys_of(table, &columns).position(orphan) {
         Some(row) => Err(format!("row {} points at no row of `{}`", row + 1, target.schema.name)),
-        None => Ok(ForeignKey {
-            columns,
-            table: target.schema.name.clone(),
-            references,
-        }),
+        None => Ok(ForeignKey { columns, table: target.schema.name.clone(), references }),
     }
 }
 

@@ -97,26 +97,16 @@ pub enum ImportError {
 impl ImportError {
     /// [`ImportError::Read`].
     pub(crate) fn read(path: &Path, why: impl ToString) -> ImportError {
-        ImportError::Read {
-            path: path.to_owned(),
-            why: why.to_string(),
-        }
+        ImportError::Read { path: path.to_owned(), why: why.to_string() }
     }
 
     /// [`ImportError::Write`].
     pub(crate) fn write(path: &Path, why: impl ToString) -> ImportError {
-        ImportError::Write {
-            path: path.to_owned(),
-            why: why.to_string(),
-        }
+        ImportError::Write { path: path.to_owned(), why: why.to_string() }
     }
 
     /// [`ImportError::Content`].
     pub(crate) fn content(path: &Path, line: u32, why: impl Into<String>) -> ImportError {
-        ImportError::Content {
-            path: path.to_owned(),
-            line,
-            why: why.into(),
-        }
+        ImportError::Content { path: path.to_owned(), line, why: why.into() }
     }
 }

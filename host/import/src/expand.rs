@@ -72,9 +72,7 @@ fn expand_braces(text: String, found: &mut Vec<String>) -> Result<(), ExpandErro
     };
     for subset in subsets(columns.len())? {
         let chosen: Vec<&Column<'_>> = subset.iter().filter_map(|i| columns.get(*i)).collect();
-        let list = |part: fn(&Column<'_>) -> String| {
-            chosen.iter().map(|c| part(c)).collect::<Vec<_>>().join(", ")
-        };
+        let list = |part: fn(&Column<'_>) -> String| chosen.iter().map(|c| part(c)).collect::<Vec<_>>().join(", ");
         let tail = fill_group(text.get(after..).unwrap_or(""), &list(|c| c.bare.to_owned()))
             .map_err(|what| malformed(what))?;
         let whole = list(|c| c.whole.to_owned());
@@ -111,10 +109,7 @@ fn columns<'t>(text: &'t str, tokens: &[Token<'_>]) -> Vec<Column<'t>> {
             Some(at) if at > 0 => part.get(at - 1).map_or(last.end, |token| token.end),
             _ => last.end,
         };
-        Some(Column {
-            whole: text.get(first.start..last.end)?,
-            bare: text.get(first.start..bare_end)?,
-        })
+        Some(Column { whole: text.get(first.start..last.end)?, bare: text.get(first.start..bare_end)? })
     };
     parts.filter_map(column).collect()
 }

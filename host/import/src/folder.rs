@@ -59,9 +59,7 @@ pub fn read_schemas(folder: &Path, clock: i32) -> Result<Vec<ForeignSchema>, Imp
         }
     }
     if schemas.is_empty() {
-        return Err(ImportError::NoSchemas {
-            path: folder.to_owned(),
-        });
+        return Err(ImportError::NoSchemas { path: folder.to_owned() });
     }
     Ok(schemas)
 }
@@ -111,12 +109,7 @@ pub(crate) fn shown(root: &Path, path: &Path) -> String {
     relative.to_string_lossy().into_owned()
 }
 
-fn read_schema(
-    root: &Path,
-    folder: &Path,
-    name: &str,
-    clock: i32,
-) -> Result<ForeignSchema, ImportError> {
+fn read_schema(root: &Path, folder: &Path, name: &str, clock: i32) -> Result<ForeignSchema, ImportError> {
     let mut draft = Draft::new(clock);
     let sql = sql_file(folder, name).unwrap_or_else(|| folder.join("schema.sql"));
     let sql_name = shown(root, &sql);
@@ -131,12 +124,10 @@ fn read_schema(
         }
         match extension.as_str() {
             "csv" => read_rows(&mut draft, &file, &stem, &read_text(&path)?),
-            "json" if stem == name || stem == "schema" => {
-                match describe::read(&mut draft, &file, &read_text(&path)?) {
-                    Ok(text) => glossary = text,
-                    Err(why) => draft.problem(&file, 1, None, format!("descriptions: {why}")),
-                }
-            }
+            "json" if stem == name || stem == "schema" => match describe::read(&mut draft, &file, &read_text(&path)?) {
+                Ok(text) => glossary = text,
+                Err(why) => draft.problem(&file, 1, None, format!("descriptions: {why}")),
+            },
             "md" | "txt" => {}
             _ if file_name(&path) == "LICENSE" => {}
             _ => draft.note(&file, 1, None, "a file that is not part of a schema: left out"),
@@ -168,9 +159,7 @@ fn read_rows(draft: &mut Draft, file: &str, name: &str, source: &str) {
 }
 
 fn try_rows(draft: &mut Draft, name: &str, source: &str) -> Result<(), (u32, String)> {
-    let mut records = comma::read(source)
-        .map_err(|(line, why)| (line, why.to_owned()))?
-        .into_iter();
+    let mut records = comma::read(source).map_err(|(line, why)| (line, why.to_owned()))?.into_iter();
     let header = records.next().ok_or((1, "a line of column names expected".to_owned()))?;
     let fields = header.fields.into_iter();
     let names: Vec<String> = fields.map(|field| field.text.trim().to_owned()).collect();

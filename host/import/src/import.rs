@@ -1,15 +1,16 @@
 //! The whole import: a folder in, a suite and a report out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use tribunal_protocol::task::SchemaRef;
 use tribunal_protocol::value::parse_date;
 
 use crate::draft::Remark;
 use crate::error::ImportError;
 use crate::folder::{file_name, read_schemas};
-use crate::judge::{Bench, homeless};
+use crate::judge::{Bench, homeless, slug};
 use crate::question::read_questions;
 use crate::report::ImportReport;
 use crate::suite::ImportedSuite;
@@ -42,8 +43,12 @@ pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
     let name = suite_name(folder);
     let version = "1";
     let suite_ref = format!("{name}@{version}");
-    let benches: BTreeMap<&str, Bench<'_>> =
-        schemas.iter().map(|schema| (schema.name.as_str(), Bench::new(schema))).collect();
+    let references = references(&known);
+    let benches: BTreeMap<&str, Bench<'_>> = schemas
+        .iter()
+        .filter_map(|schema| Some((schema, references.get(&schema.name)?.clone())))
+        .map(|(schema, reference)| (schema.name.as_str(), Bench::new(schema, reference)))
+        .collect();
     let mut results = Vec::with_capacity(questions.len());
     let mut tasks = Vec::new();
     for question in &questions {
@@ -56,8 +61,6 @@ pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
             }
         }
     }
-    let references: BTreeMap<_, _> =
-        benches.iter().map(|(name, bench)| ((*name).to_owned(), bench.reference())).collect();
     drop(benches);
     let problems = schemas.iter().flat_map(|schema| schema.problems.clone()).collect();
     let mut notes: Vec<Remark> = schemas.iter().flat_map(|schema| schema.notes.clone()).collect();
@@ -79,6 +82,20 @@ pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
         schemas: data.collect(),
     };
     Ok(Import { suite, report: ImportReport::new(clock.to_owned(), results, problems, notes), licence_text })
+}
+
+/// The schemas as tasks name them: safe as folders' names, and unique.
+fn references(names: &[String]) -> BTreeMap<String, SchemaRef> {
+    let mut taken = BTreeSet::new();
+    let mut references = BTreeMap::new();
+    for name in names {
+        let plain = slug(name);
+        let numbered = (2_u32..).map(|n| format!("{plain}-{n}"));
+        let mut free = std::iter::once(plain.clone()).chain(numbered);
+        let free = free.find(|free| taken.insert(free.clone())).unwrap_or_default();
+        references.insert(name.clone(), SchemaRef { name: free, version: 1 });
+    }
+    references
 }
 
 fn source_name(folder: &Path) -> String {

@@ -34,11 +34,12 @@ pub(crate) struct Bench<'s> {
     clock: String,
     tables: BTreeSet<String>,
     fingerprint: Digest,
+    reference: SchemaRef,
 }
 
 impl<'s> Bench<'s> {
-    /// Loads a schema's data into both engines.
-    pub fn new(schema: &'s ForeignSchema) -> Bench<'s> {
+    /// Loads a schema's data into both engines. `reference` is the schema as tasks name it.
+    pub fn new(schema: &'s ForeignSchema, reference: SchemaRef) -> Bench<'s> {
         let tables = schema.data.tables.iter().map(|table| table.schema.name.to_lowercase());
         Bench {
             schema,
@@ -46,12 +47,8 @@ impl<'s> Bench<'s> {
             clock: date_text(schema.data.clock),
             tables: tables.chain(schema.broken.keys().cloned()).collect(),
             fingerprint: schema.data.fingerprint(),
+            reference,
         }
-    }
-
-    /// The schema as tasks name it.
-    pub fn reference(&self) -> SchemaRef {
-        SchemaRef { name: self.schema.name.clone(), version: 1 }
     }
 
     /// Judges a question; a scored one comes with its task.
@@ -123,6 +120,9 @@ impl<'s> Bench<'s> {
         if ordered && accepted.iter().any(|(_, one)| one.hidden_order) {
             report.remarks.push("its order cannot be judged: the key is not in the answer".to_owned());
         }
+        if accepted.iter().any(|(_, one)| one.ignores_case) {
+            report.remarks.push("its LIKE ignores case, as SQLite's does: ILIKE in our dialect".to_owned());
+        }
         Ok(accepted.into_iter().map(|(_, one)| one).collect())
     }
 
@@ -154,7 +154,7 @@ impl<'s> Bench<'s> {
         let mut expected = expectation(&forms);
         if forms.len() > 1 && passes(&expected, &first.result).is_err() {
             // A comparator that takes one gold only: the agent is told the columns of the first.
-            report.remarks.push(format!("{} other forms of the answer are not accepted", forms.len() - 1));
+            report.remarks.push(format!("other forms of the answer that are not accepted: {}", forms.len() - 1));
             forms.truncate(1);
             expected = expectation(&forms);
         }
@@ -166,10 +166,10 @@ impl<'s> Bench<'s> {
         let listed: Vec<_> = forms.iter().map(|one| (one.columns.clone(), one.contract.clone())).collect();
         let category = slug(&question.category);
         Some(Task {
-            id: format!("{}-q{:04}", slug(&self.schema.name), question.number),
+            id: format!("{}-q{:04}", self.reference.name, question.number),
             suite: suite.to_owned(),
             family: format!("imported-{category}"),
-            schema: self.reference(),
+            schema: self.reference.clone(),
             kind: TaskKind::Answer,
             split: Split::NewSchemaAndFamily,
             fingerprint: self.fingerprint,
@@ -257,7 +257,9 @@ fn relate(accepted: &[(usize, Accepted)], report: &mut QuestionReport) -> Result
                     return Err((Class::GoldWrong, why));
                 }
                 Relation::Part => format!("alternatives {first} and {second} differ in their rows: {}", rows()),
-                Relation::Apart => format!("alternatives {first} and {second} share no columns: {}", rows()),
+                Relation::Apart => {
+                    format!("alternatives {first} and {second} share no numbers by name: {}", rows())
+                }
             };
             // One remark for each alternative that differs from the first is enough.
             if index == 0 {
@@ -315,12 +317,12 @@ fn expectation(forms: &[&Accepted]) -> String {
     expected.to_string()
 }
 
-/// Lower-case letters, digits and `-`.
-fn slug(text: &str) -> String {
+/// Lower-case letters, digits, `_` and `-`: safe as a file's name.
+pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.to_lowercase().chars() {
         match c {
-            c if c.is_ascii_alphanumeric() => slug.push(c),
+            c if c.is_ascii_alphanumeric() || c == '_' => slug.push(c),
             _ if slug.ends_with('-') || slug.is_empty() => {}
             _ => slug.push('-'),
         }

@@ -20,6 +20,7 @@ mod comma;
 mod constant;
 mod cursor;
 mod describe;
+mod dialect;
 mod draft;
 mod engines;
 mod error;

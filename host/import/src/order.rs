@@ -2,9 +2,7 @@
 //! cut and with every key in sight, so that ties at the cut can be seen.
 
 use tribunal_protocol::Failure;
-use tribunal_sql::ast::{
-    Distinct, Expr, Ident, OrderByExpr, Query, SelectItem, SetExpr, Statement, Value as Literal,
-};
+use tribunal_sql::ast::{Distinct, Expr, Ident, OrderByExpr, Query, SelectItem, SetExpr, Statement, Value as Literal};
 use tribunal_sql::parse_query;
 
 /// Where an order key stands in the result.
@@ -105,9 +103,8 @@ fn place(by: &Expr, outputs: &[SelectItem]) -> Option<Place> {
         _ => None,
     };
     let is_bare = matches!(by, Expr::Identifier(_));
-    let wildcard = outputs.iter().any(|item| {
-        matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
-    });
+    let wildcard =
+        outputs.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
     if wildcard {
         return name.map(|name| Place::Named(name.value.clone()));
     }
@@ -143,10 +140,10 @@ fn whole(query: &Query, hidden: Vec<Expr>) -> Option<String> {
         if matches!(select.distinct, Some(Distinct::Distinct | Distinct::On(_))) {
             return None;
         }
-        let items = hidden.into_iter().enumerate().map(|(index, expr)| SelectItem::ExprWithAlias {
-            expr,
-            alias: Ident::new(format!("order_key_{index}")),
-        });
+        let items = hidden
+            .into_iter()
+            .enumerate()
+            .map(|(index, expr)| SelectItem::ExprWithAlias { expr, alias: Ident::new(format!("order_key_{index}")) });
         select.projection.extend(items);
     }
     Some(query.to_string())

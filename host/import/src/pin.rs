@@ -7,8 +7,7 @@ use crate::cursor::Reading;
 use crate::token::{Lexer, Token, TokenKind};
 
 /// SQLite's date and time functions.
-const DATE_FUNCTIONS: [&str; 7] =
-    ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"];
+const DATE_FUNCTIONS: [&str; 7] = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"];
 
 /// What pinning needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +69,7 @@ impl Pin<'_> {
         format!("'{}'", self.clock)
     }
 
-    fn word(
-        &self,
-        tokens: &[Token<'_>],
-        at: usize,
-        opens: bool,
-        edits: &mut Edits<'_>,
-    ) -> Reading<()> {
+    fn word(&self, tokens: &[Token<'_>], at: usize, opens: bool, edits: &mut Edits<'_>) -> Reading<()> {
         let Some(token) = tokens.get(at) else {
             return Ok(());
         };
@@ -125,11 +118,7 @@ struct Edits<'s> {
 
 impl<'s> Edits<'s> {
     fn new(source: &'s str) -> Edits<'s> {
-        Edits {
-            source,
-            out: String::with_capacity(source.len()),
-            copied: 0,
-        }
+        Edits { source, out: String::with_capacity(source.len()), copied: 0 }
     }
 
     fn replace(&mut self, start: usize, end: usize, by: &str) {
@@ -151,11 +140,7 @@ mod tests {
     fn pinned(gold: &str) -> Reading<String> {
         let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
         let (prefixes, tables) = (names(&["public", "shop"]), names(&["author", "shop"]));
-        let pin = Pin {
-            clock: "2025-06-30",
-            prefixes: &prefixes,
-            tables: &tables,
-        };
+        let pin = Pin { clock: "2025-06-30", prefixes: &prefixes, tables: &tables };
         pin.gold(gold)
     }
 

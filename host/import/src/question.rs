@@ -43,10 +43,7 @@ const IGNORED: [&str; 1] = ["db_type"];
 ///
 /// # Errors
 /// Where no file is there, a file is no CSV, or a column is missing.
-pub fn read_questions(
-    folder: &Path,
-    schemas: &[String],
-) -> Result<(Vec<ForeignQuestion>, Vec<String>), ImportError> {
+pub fn read_questions(folder: &Path, schemas: &[String]) -> Result<(Vec<ForeignQuestion>, Vec<String>), ImportError> {
     let mut questions = Vec::new();
     let mut left_out = Vec::new();
     let single = folder.join("schema.sql").is_file();
@@ -69,9 +66,7 @@ pub fn read_questions(
     }
     match any {
         true => Ok((questions, left_out)),
-        false => Err(ImportError::NoQuestions {
-            path: folder.to_owned(),
-        }),
+        false => Err(ImportError::NoQuestions { path: folder.to_owned() }),
     }
 }
 
@@ -82,8 +77,7 @@ fn read_file(
     questions: &mut Vec<ForeignQuestion>,
 ) -> Result<Vec<String>, ImportError> {
     let source = read_text(path)?;
-    let records =
-        comma::read(&source).map_err(|(line, why)| ImportError::content(path, line, why))?;
+    let records = comma::read(&source).map_err(|(line, why)| ImportError::content(path, line, why))?;
     let mut records = records.into_iter();
     let no_header = || ImportError::content(path, 1, "a line of column names expected");
     let header = records.next().ok_or_else(no_header)?;

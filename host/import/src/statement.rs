@@ -41,9 +41,7 @@ fn break_all(draft: &mut Draft) {
 }
 
 /// The tokens up to the next `;`; none at the end of the file.
-fn next_statement<'a>(
-    lexer: &mut Lexer<'a>,
-) -> Result<Option<Vec<Token<'a>>>, crate::token::TokenError> {
+fn next_statement<'a>(lexer: &mut Lexer<'a>) -> Result<Option<Vec<Token<'a>>>, crate::token::TokenError> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
     while let Some(token) = lexer.next_token()? {
         if token.is_symbol(";") {
@@ -79,20 +77,11 @@ struct Unreadable {
 
 impl From<String> for Unreadable {
     fn from(why: String) -> Unreadable {
-        Unreadable {
-            table: None,
-            line: None,
-            why,
-        }
+        Unreadable { table: None, line: None, why }
     }
 }
 
-fn read_statement<'a>(
-    draft: &mut Draft,
-    file: &str,
-    tokens: &[Token<'a>],
-    lexer: &mut Lexer<'a>,
-) {
+fn read_statement<'a>(draft: &mut Draft, file: &str, tokens: &[Token<'a>], lexer: &mut Lexer<'a>) {
     let mut cursor = Cursor::new(tokens);
     let line = cursor.line();
     match dispatch(draft, file, &mut cursor, lexer) {
@@ -204,27 +193,16 @@ fn dispatch<'a>(
 }
 
 /// Reads a table's name and does `then` with it. A failure breaks that table.
-fn on_table<'t, 'a, F>(
-    draft: &mut Draft,
-    cursor: &mut Cursor<'t, 'a>,
-    then: F,
-) -> Result<(), Unreadable>
+fn on_table<'t, 'a, F>(draft: &mut Draft, cursor: &mut Cursor<'t, 'a>, then: F) -> Result<(), Unreadable>
 where
     F: FnOnce(&mut Draft, &str, &mut Cursor<'t, 'a>) -> Result<(), Unreadable>,
 {
     let (prefix, name) = cursor.qualified()?;
     draft.prefixes.extend(prefix.iter().map(|p| p.to_lowercase()));
-    then(draft, &name, cursor).map_err(|unreadable| Unreadable {
-        table: Some(name),
-        ..unreadable
-    })
+    then(draft, &name, cursor).map_err(|unreadable| Unreadable { table: Some(name), ..unreadable })
 }
 
-fn create<'a>(
-    draft: &mut Draft,
-    file: &str,
-    cursor: &mut Cursor<'_, 'a>,
-) -> Result<Done, Unreadable> {
+fn create<'a>(draft: &mut Draft, file: &str, cursor: &mut Cursor<'_, 'a>) -> Result<Done, Unreadable> {
     if cursor.word("type") {
         let (_, name) = cursor.qualified()?;
         if !cursor.phrase(&["as", "enum"]) {
@@ -249,35 +227,24 @@ fn create<'a>(
         return Err("a statement that has no form here".to_owned().into());
     }
     cursor.phrase(&["if", "not", "exists"]);
-    on_table(draft, cursor, |draft, name, cursor| {
-        Ok(table::create(draft, file, name, cursor)?)
-    })
-    .map(|()| Done::Read)
+    on_table(draft, cursor, |draft, name, cursor| Ok(table::create(draft, file, name, cursor)?)).map(|()| Done::Read)
 }
 
 /// What follows `INSERT INTO name`.
 fn insert(draft: &mut Draft, name: &str, cursor: &mut Cursor<'_, '_>) -> Result<(), Unreadable> {
     let (clock, enumerations) = (draft.clock, draft.enumerations.clone());
-    let scope = Scope {
-        clock,
-        enumerations: &enumerations,
-    };
+    let scope = Scope { clock, enumerations: &enumerations };
     let table = draft.table(name)?;
     let opens = cursor.peek().is_some_and(|token| token.is_symbol("("));
     let names = if opens { Some(cursor.names()?) } else { None };
     let mut places = table.places(names.as_deref())?;
-    let _ = cursor.phrase(&["overriding", "system", "value"])
-        || cursor.phrase(&["overriding", "user", "value"]);
+    let _ = cursor.phrase(&["overriding", "system", "value"]) || cursor.phrase(&["overriding", "user", "value"]);
     if !cursor.word("values") {
         return Err("only INSERT .. VALUES has a form here".to_owned().into());
     }
     loop {
         let line = cursor.line();
-        let at = |why: String| Unreadable {
-            table: None,
-            line: Some(line),
-            why,
-        };
+        let at = |why: String| Unreadable { table: None, line: Some(line), why };
         let given = read_row(cursor, scope).map_err(at)?;
         // Without a list of columns a row may be shorter than the table.
         if names.is_none() && given.len() < places.len() {
@@ -330,11 +297,7 @@ fn copy(
     let places = table.places(names.as_deref())?;
     for (line, text) in lines {
         let given = text.split('\t').map(copy_field).collect();
-        table.push(&places, given).map_err(|why| Unreadable {
-            table: None,
-            line: Some(line),
-            why,
-        })?;
+        table.push(&places, given).map_err(|why| Unreadable { table: None, line: Some(line), why })?;
     }
     Ok(())
 }

@@ -151,12 +151,7 @@ impl ImportedSuite {
         Ok(())
     }
 
-    fn write_files(
-        &self,
-        folder: &Path,
-        report: &ImportReport,
-        licence_text: Option<&str>,
-    ) -> Result<(), ImportError> {
+    fn write_files(&self, folder: &Path, report: &ImportReport, licence_text: Option<&str>) -> Result<(), ImportError> {
         let file = SuiteFile {
             format: SUITE_FORMAT,
             kind: SUITE_KIND.to_owned(),
@@ -299,9 +294,8 @@ fn files_of(shapes: &[&TableSchema]) -> Vec<String> {
 
 fn read_data(folder: &Path, clock: i32) -> Result<Dataset, ImportError> {
     let path = folder.join("schema.json");
-    let shapes: Vec<TableSchema> = serde_json::from_str(&read_text(&path)?).map_err(|error| {
-        ImportError::content(&path, u32::try_from(error.line()).unwrap_or(1), error.to_string())
-    })?;
+    let shapes: Vec<TableSchema> = serde_json::from_str(&read_text(&path)?)
+        .map_err(|error| ImportError::content(&path, u32::try_from(error.line()).unwrap_or(1), error.to_string()))?;
     let files = files_of(&shapes.iter().collect::<Vec<_>>());
     let tables = shapes.into_iter().zip(files).map(|(schema, file)| read_table(&folder.join(file), schema));
     Ok(Dataset { clock, tables: tables.collect::<Result<_, _>>()? })
@@ -352,9 +346,7 @@ fn read_tasks(path: &Path, schemas: &BTreeMap<SchemaRef, Dataset>) -> Result<Vec
             Some(data) if data.fingerprint() != task.fingerprint => {
                 Some(format!("task {}: schema {} has changed since the import", task.id, task.schema))
             }
-            Some(_) if tasks.iter().any(|other| other.id == task.id) => {
-                Some(format!("task {} stands twice", task.id))
-            }
+            Some(_) if tasks.iter().any(|other| other.id == task.id) => Some(format!("task {} stands twice", task.id)),
             Some(_) => None,
         };
         if let Some(why) = wrong {

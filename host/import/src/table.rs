@@ -16,27 +16,16 @@ struct Found {
 }
 
 /// Reads what follows `CREATE TABLE name`: `( column | constraint, .. )` and table options.
-pub(crate) fn create(
-    draft: &mut Draft,
-    file: &str,
-    name: &str,
-    cursor: &mut Cursor<'_, '_>,
-) -> Reading<()> {
+pub(crate) fn create(draft: &mut Draft, file: &str, name: &str, cursor: &mut Cursor<'_, '_>) -> Reading<()> {
     if draft.tables.contains_key(&name.to_lowercase()) {
         return Err("the table is created twice".to_owned());
     }
-    let mut table = TableDraft {
-        line: cursor.line(),
-        ..TableDraft::default()
-    };
+    let mut table = TableDraft { line: cursor.line(), ..TableDraft::default() };
     table.schema.name = name.to_owned();
     let mut found = Found::default();
     cursor.expect_symbol("(")?;
     loop {
-        let scope = Scope {
-            clock: draft.clock,
-            enumerations: &draft.enumerations,
-        };
+        let scope = Scope { clock: draft.clock, enumerations: &draft.enumerations };
         if is_constraint(cursor) {
             read_constraint(cursor, &mut table, &mut found)?;
         } else {
@@ -85,11 +74,7 @@ fn is_constraint(cursor: &Cursor<'_, '_>) -> bool {
 }
 
 /// `[CONSTRAINT name] PRIMARY KEY (..) | UNIQUE (..) | FOREIGN KEY (..) REFERENCES .. | CHECK (..)`.
-fn read_constraint(
-    cursor: &mut Cursor<'_, '_>,
-    table: &mut TableDraft,
-    found: &mut Found,
-) -> Reading<()> {
+fn read_constraint(cursor: &mut Cursor<'_, '_>, table: &mut TableDraft, found: &mut Found) -> Reading<()> {
     let line = cursor.line();
     if cursor.word("constraint") {
         cursor.name()?;
@@ -151,11 +136,7 @@ fn read_reference(cursor: &mut Cursor<'_, '_>, columns: Vec<String>) -> Reading<
         }
     }
     skip_key_options(cursor);
-    Ok(ForeignKey {
-        columns,
-        table,
-        references,
-    })
+    Ok(ForeignKey { columns, table, references })
 }
 
 fn read_column(
@@ -191,10 +172,7 @@ fn read_column(
         nullable: column.nullable,
         description: String::new(),
     });
-    table.columns.push(ColumnDraft {
-        column_type: column.column_type,
-        fill: column.fill,
-    });
+    table.columns.push(ColumnDraft { column_type: column.column_type, fill: column.fill });
     Ok(())
 }
 
@@ -230,8 +208,7 @@ fn read_column_option(
         }
         table.schema.primary_key = vec![column.name.clone()];
         // SQLite's `INTEGER PRIMARY KEY` numbers itself; PostgreSQL would refuse such a row.
-        if column.column_type.kind() == Kind::Integer && column.fill == Fill::Constant(Value::Null)
-        {
+        if column.column_type.kind() == Kind::Integer && column.fill == Fill::Constant(Value::Null) {
             column.fill = Fill::Serial { next: 1 };
         }
     } else if cursor.word("unique") {
@@ -277,11 +254,7 @@ fn read_identity(cursor: &mut Cursor<'_, '_>) -> Reading<Fill> {
 
 /// What follows DEFAULT. An expression that has no form here is unreadable only for rows that
 /// need it.
-fn read_default(
-    cursor: &mut Cursor<'_, '_>,
-    scope: Scope<'_>,
-    column_type: &ColumnType,
-) -> Reading<Fill> {
+fn read_default(cursor: &mut Cursor<'_, '_>, scope: Scope<'_>, column_type: &ColumnType) -> Reading<Fill> {
     if cursor.word("nextval") {
         cursor.skip_parentheses()?;
         return Ok(Fill::Serial { next: 1 });
@@ -331,10 +304,7 @@ pub(crate) fn alter(draft: &mut Draft, name: &str, cursor: &mut Cursor<'_, '_>) 
         return Ok(true);
     }
     let (clock, enumerations) = (draft.clock, draft.enumerations.clone());
-    let scope = Scope {
-        clock,
-        enumerations: &enumerations,
-    };
+    let scope = Scope { clock, enumerations: &enumerations };
     let table = draft.table(name)?;
     loop {
         alter_once(table, scope, cursor)?;
@@ -370,10 +340,7 @@ fn alter_once(table: &mut TableDraft, scope: Scope<'_>, cursor: &mut Cursor<'_, 
     let column = cursor.name()?;
     let places = table.places(Some(std::slice::from_ref(&column)))?;
     let place = places.first().copied().unwrap_or_default();
-    let (Some(draft), Some(schema)) = (
-        table.columns.get_mut(place),
-        table.schema.columns.get_mut(place),
-    ) else {
+    let (Some(draft), Some(schema)) = (table.columns.get_mut(place), table.schema.columns.get_mut(place)) else {
         return Err(format!("no column `{column}`"));
     };
     if cursor.phrase(&["set", "default"]) {
@@ -399,10 +366,6 @@ fn alter_once(table: &mut TableDraft, scope: Scope<'_>, cursor: &mut Cursor<'_, 
 
 fn holds_null(table: &TableDraft, column: &str) -> bool {
     let place = table.schema.column_index(column);
-    let is_null = |row: &Vec<Value>| {
-        place
-            .and_then(|place| row.get(place))
-            .is_some_and(Value::is_null)
-    };
+    let is_null = |row: &Vec<Value>| place.and_then(|place| row.get(place)).is_some_and(Value::is_null);
     table.rows.iter().any(is_null)
 }

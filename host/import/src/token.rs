@@ -73,11 +73,7 @@ const PAIRS: [&str; 8] = ["::", "||", "<=", ">=", "<>", "!=", "->", "=="];
 impl<'a> Lexer<'a> {
     /// Starts at the beginning of `source`.
     pub fn new(source: &'a str) -> Lexer<'a> {
-        Lexer {
-            source,
-            at: 0,
-            line: 1,
-        }
+        Lexer { source, at: 0, line: 1 }
     }
 
     /// All tokens of `source`.
@@ -98,9 +94,7 @@ impl<'a> Lexer<'a> {
         let end = (self.at + bytes).min(self.source.len());
         let passed = self.source.get(self.at..end).unwrap_or("");
         let newlines = passed.bytes().filter(|byte| *byte == b'\n').count();
-        self.line = self
-            .line
-            .saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         self.at = end;
     }
 
@@ -118,10 +112,7 @@ impl<'a> Lexer<'a> {
             }
             lines.push((line, text));
         }
-        Err(TokenError {
-            line: first_line,
-            what: "the rows of this COPY never end: a line with `\\.` expected",
-        })
+        Err(TokenError { line: first_line, what: "the rows of this COPY never end: a line with `\\.` expected" })
     }
 
     /// Takes everything up to the end of the line; gives it without its line break.
@@ -169,10 +160,7 @@ impl<'a> Lexer<'a> {
             } else if let Some(next) = rest.chars().next() {
                 self.advance(next.len_utf8());
             } else {
-                return Err(TokenError {
-                    line,
-                    what: "a comment that never ends: `*/` expected",
-                });
+                return Err(TokenError { line, what: "a comment that never ends: `*/` expected" });
             }
         }
     }
@@ -193,9 +181,8 @@ impl<'a> Lexer<'a> {
             ('$', _) if dollar_tag(rest).is_some() => self.dollar_quoted()?,
             ('0'..='9', _) | ('.', Some('0'..='9')) => self.plain(TokenKind::Number, number(rest)),
             _ if is_word_start(first) => {
-                let length = rest
-                    .find(|c: char| !(is_word_start(c) || c.is_ascii_digit() || c == '$'))
-                    .unwrap_or(rest.len());
+                let length =
+                    rest.find(|c: char| !(is_word_start(c) || c.is_ascii_digit() || c == '$')).unwrap_or(rest.len());
                 self.plain(TokenKind::Word, length)
             }
             _ => {
@@ -215,13 +202,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn token(&self, kind: TokenKind, text: Cow<'a, str>, line: u32, start: usize) -> Token<'a> {
-        Token {
-            kind,
-            text,
-            line,
-            start,
-            end: self.at,
-        }
+        Token { kind, text, line, start, end: self.at }
     }
 
     /// A token between two `quote`s; a doubled quote inside stands for one.
@@ -273,10 +254,7 @@ impl<'a> Lexer<'a> {
                     Some((_, 'r')) => text.push('\r'),
                     Some((_, other @ ('\\' | '\'' | '"'))) => text.push(other),
                     _ => {
-                        return Err(TokenError {
-                            line,
-                            what: "an escape in E'..' other than \\n \\t \\r \\\\ \\'",
-                        });
+                        return Err(TokenError { line, what: "an escape in E'..' other than \\n \\t \\r \\\\ \\'" });
                     }
                 },
                 other => text.push(other),
@@ -320,9 +298,7 @@ fn dollar_tag(rest: &str) -> Option<&str> {
     let tag = body.get(..end)?;
     let starts_well = !tag.starts_with(|c: char| c.is_ascii_digit());
     let is_tag = tag.chars().all(|c| is_word_start(c) || c.is_ascii_digit());
-    (starts_well && is_tag)
-        .then(|| rest.get(..end + 2))
-        .flatten()
+    (starts_well && is_tag).then(|| rest.get(..end + 2)).flatten()
 }
 
 /// How many bytes the number at the start of `rest` takes.
@@ -355,10 +331,7 @@ mod tests {
 
     fn texts(source: &str) -> Vec<(TokenKind, String, u32)> {
         let tokens = Lexer::all(source).unwrap();
-        tokens
-            .into_iter()
-            .map(|t| (t.kind, t.text.into_owned(), t.line))
-            .collect()
+        tokens.into_iter().map(|t| (t.kind, t.text.into_owned(), t.line)).collect()
     }
 
     #[test]
@@ -380,9 +353,7 @@ mod tests {
             (TokenKind::Word, "x", 4),
             (TokenKind::Symbol, "}", 4),
         ];
-        let expected: Vec<_> = expected
-            .map(|(kind, text, line)| (kind, text.to_owned(), line))
-            .into();
+        let expected: Vec<_> = expected.map(|(kind, text, line)| (kind, text.to_owned(), line)).into();
         assert_eq!(texts(source), expected);
     }
 

@@ -6,13 +6,14 @@ use tribunal_protocol::task::AnswerColumn;
 use tribunal_protocol::{Code, Failure, Kind, Value};
 
 use crate::columns::{Purpose, answer_columns, contract, row_keys};
+use crate::dialect::{for_ours, ignoring_case};
 use crate::engines::{Engines, compare};
 use crate::order::{Arrangement, Key, Place};
 
 /// An alternative that both engines agree on.
 #[derive(Clone, Debug)]
 pub(crate) struct Accepted {
-    /// The query.
+    /// The query, in our dialect.
     pub sql: String,
     /// What an answer must hold: the result, or with a cut through a tie the whole tie, too.
     pub gold: Table,
@@ -24,6 +25,8 @@ pub(crate) struct Accepted {
     pub contract: Contract,
     /// Whether the query has an order that cannot be seen in its result.
     pub hidden_order: bool,
+    /// Whether LIKE had to become ILIKE to mean the same on our engine.
+    pub ignores_case: bool,
 }
 
 /// What became of an alternative.
@@ -40,13 +43,27 @@ pub(crate) enum Fate {
 }
 
 /// Runs an alternative on both engines. `ordered` says whether the question asks for an order.
-pub(crate) fn run(engines: &Engines, sql: &str, ordered: bool) -> Fate {
+pub(crate) fn run(engines: &Engines, gold: &str, ordered: bool) -> Fate {
+    let ours = for_ours(gold);
+    let fate = run_as(engines, gold, &ours, ordered);
+    // In SQLite LIKE ignores case. Most gold lowers both sides and means the same in ours.
+    match (fate, ignoring_case(&ours)) {
+        (Fate::Disagree(difference), Some(ours)) => match run_as(engines, gold, &ours, ordered) {
+            Fate::Accepted(accepted) => Fate::Accepted(Box::new(Accepted { ignores_case: true, ..*accepted })),
+            _ => Fate::Disagree(difference),
+        },
+        (fate, _) => fate,
+    }
+}
+
+/// Runs `gold` in SQLite and what it is in our dialect on our engine.
+fn run_as(engines: &Engines, gold: &str, sql: &str, ordered: bool) -> Fate {
     let ours = engines.ours(sql);
     let kinds: Vec<Kind> = match &ours {
         Ok(table) => table.columns.iter().map(|column| column.kind()).collect(),
         Err(_) => Vec::new(),
     };
-    let second = match engines.second(sql, &kinds) {
+    let second = match engines.second(gold, &kinds) {
         Ok(second) => second,
         Err(why) => return Fate::Wrong(format!("fails in SQLite, too: {why}")),
     };
@@ -54,7 +71,7 @@ pub(crate) fn run(engines: &Engines, sql: &str, ordered: bool) -> Fate {
         Ok(table) => table,
         Err(failure) => return Fate::Unsupported(shown(&failure)),
     };
-    let arrangement = match Arrangement::of(sql) {
+    let arrangement = match Arrangement::of(gold) {
         Ok(arrangement) => arrangement,
         Err(failure) => return Fate::Unsupported(shown(&failure)),
     };
@@ -81,14 +98,7 @@ pub(crate) fn run(engines: &Engines, sql: &str, ordered: bool) -> Fate {
     accepted(sql, ours, gold, &arrangement, k, ordered)
 }
 
-fn accepted(
-    sql: &str,
-    ours: Table,
-    second: Table,
-    arrangement: &Arrangement,
-    k: Option<u32>,
-    ordered: bool,
-) -> Fate {
+fn accepted(sql: &str, ours: Table, second: Table, arrangement: &Arrangement, k: Option<u32>, ordered: bool) -> Fate {
     // What an answer is compared with is what our engine gives; only the rest of a tie at the
     // cut must come from the other.
     let gold = if k.is_some() { second } else { ours.clone() };
@@ -96,10 +106,7 @@ fn accepted(
     if let Err(difference) = compare(&contract, &gold, &ours) {
         return Fate::Disagree(format!("as an answer: {difference}"));
     }
-    let nothing = Table {
-        rows: 0,
-        columns: ours.columns.iter().map(empty).collect(),
-    };
+    let nothing = Table { rows: 0, columns: ours.columns.iter().map(empty).collect() };
     if compare(&contract, &gold, &nothing).is_ok() {
         return Fate::Wrong("an answer without rows would pass".to_owned());
     }
@@ -110,6 +117,7 @@ fn accepted(
         hidden_order: arrangement.keys.first().is_some_and(is_hidden),
         gold,
         result: ours,
+        ignores_case: false,
         contract,
     }))
 }
@@ -200,4 +208,3 @@ fn is_tied(whole: &Table, width: usize, keys: &[Key], at: u64) -> bool {
     let key = |row| row_keys(whole, width, keys, row);
     key(at - 1).is_some() && key(at - 1) == key(at)
 }
-

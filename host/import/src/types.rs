@@ -51,11 +51,7 @@ pub(crate) struct Declared {
 impl Declared {
     /// A plain type.
     fn plain(column_type: ColumnType) -> Declared {
-        Declared {
-            column_type,
-            serial: false,
-            remark: None,
-        }
+        Declared { column_type, serial: false, remark: None }
     }
 }
 
@@ -65,12 +61,12 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_, '_>, enumerations: &[String]) ->
     let name = name.to_ascii_lowercase();
     let is_enumeration = enumerations.iter().any(|e| e.eq_ignore_ascii_case(&name));
     let mut declared = match name.as_str() {
-        "int" | "integer" | "bigint" | "smallint" | "int2" | "int4" | "int8" | "tinyint"
-        | "mediumint" | "oid" => Declared::plain(ColumnType::Integer),
-        "serial" | "bigserial" | "smallserial" | "serial2" | "serial4" | "serial8" => Declared {
-            serial: true,
-            ..Declared::plain(ColumnType::Integer)
-        },
+        "int" | "integer" | "bigint" | "smallint" | "int2" | "int4" | "int8" | "tinyint" | "mediumint" | "oid" => {
+            Declared::plain(ColumnType::Integer)
+        }
+        "serial" | "bigserial" | "smallserial" | "serial2" | "serial4" | "serial8" => {
+            Declared { serial: true, ..Declared::plain(ColumnType::Integer) }
+        }
         "real" | "float" | "float4" | "float8" => Declared::plain(ColumnType::Float),
         "double" => {
             cursor.word("precision");
@@ -89,9 +85,7 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_, '_>, enumerations: &[String]) ->
         "date" => Declared::plain(ColumnType::Date),
         "timestamp" | "timestamptz" | "datetime" => Declared::plain(ColumnType::Timestamp),
         "time" | "timetz" => Declared::plain(ColumnType::Time),
-        "uuid" | "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "interval" | "name" => {
-            as_text(&name)
-        }
+        "uuid" | "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "interval" | "name" => as_text(&name),
         _ if is_enumeration => as_text(&name),
         _ => return Err(format!("type `{name}` has no form here")),
     };
@@ -122,10 +116,7 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_, '_>, enumerations: &[String]) ->
 }
 
 fn as_text(name: &str) -> Declared {
-    Declared {
-        remark: Some(format!("type {name} is kept as its text")),
-        ..Declared::plain(ColumnType::Text)
-    }
+    Declared { remark: Some(format!("type {name} is kept as its text")), ..Declared::plain(ColumnType::Text) }
 }
 
 /// `(10)`, `(10, 2)`.
@@ -195,19 +186,18 @@ impl ColumnType {
                 whole.try_into().ok().map(Value::Integer)
             }
             (ColumnType::Float, value @ Value::Float(_)) => Some(value),
-            (ColumnType::Float, Value::Integer(i)) => {
+            (ColumnType::Float, Value::Integer(i)) =>
+            {
                 #[expect(clippy::cast_precision_loss, reason = "as PostgreSQL assigns it")]
                 Some(Value::Float(i as f64))
             }
             // The shortest text of a decimal is what PostgreSQL parses as a double.
             (ColumnType::Float, Value::Decimal(d)) => d.to_string().parse().ok().map(Value::Float),
             (ColumnType::Decimal(_), Value::Decimal(d)) => self.scaled(d).map(Value::Decimal),
-            (ColumnType::Decimal(_), Value::Integer(i)) => {
-                self.scaled(Decimal::from(i)).map(Value::Decimal)
+            (ColumnType::Decimal(_), Value::Integer(i)) => self.scaled(Decimal::from(i)).map(Value::Decimal),
+            (ColumnType::Decimal(_), Value::Float(x)) => {
+                decimal_of(&x.to_string()).and_then(|d| self.scaled(d)).map(Value::Decimal)
             }
-            (ColumnType::Decimal(_), Value::Float(x)) => decimal_of(&x.to_string())
-                .and_then(|d| self.scaled(d))
-                .map(Value::Decimal),
             (ColumnType::Boolean, value @ Value::Boolean(_)) => Some(value),
             // SQLite's dialect writes booleans so.
             (ColumnType::Boolean, Value::Integer(i @ (0 | 1))) => Some(Value::Boolean(i == 1)),
@@ -358,26 +348,10 @@ mod tests {
             (ColumnType::Boolean, "off", Value::Boolean(false)),
             (ColumnType::Date, "1970-01-03", Value::Date(2)),
             (ColumnType::Date, "1970-01-03 23:59:59", Value::Date(2)),
-            (
-                ColumnType::Timestamp,
-                "1970-01-01 02:00:01+02",
-                Value::Timestamp(1_000_000),
-            ),
-            (
-                ColumnType::Timestamp,
-                "1969-12-31 18:30:00-05:30",
-                Value::Timestamp(0),
-            ),
-            (
-                ColumnType::Decimal(Some(2)),
-                "2.345",
-                Value::Decimal(Decimal::new(235, 2)),
-            ),
-            (
-                ColumnType::Decimal(Some(2)),
-                "-2.345",
-                Value::Decimal(Decimal::new(-235, 2)),
-            ),
+            (ColumnType::Timestamp, "1970-01-01 02:00:01+02", Value::Timestamp(1_000_000)),
+            (ColumnType::Timestamp, "1969-12-31 18:30:00-05:30", Value::Timestamp(0)),
+            (ColumnType::Decimal(Some(2)), "2.345", Value::Decimal(Decimal::new(235, 2))),
+            (ColumnType::Decimal(Some(2)), "-2.345", Value::Decimal(Decimal::new(-235, 2))),
         ] {
             assert_eq!(column_type.parse(from), Ok(expected), "{from}");
         }

@@ -25,11 +25,8 @@ fn judged(category: &str, question: &str, gold: &str) -> (QuestionReport, Option
     fs::create_dir(&schema).unwrap();
     fs::write(schema.join("library.sql"), SCHEMA).unwrap();
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let csv = format!(
-        "db_name,query_category,query,question\nlibrary,{category},{},{}\n",
-        quoted(gold),
-        quoted(question)
-    );
+    let csv =
+        format!("db_name,query_category,query,question\nlibrary,{category},{},{}\n", quoted(gold), quoted(question));
     fs::write(folder.path().join("questions.csv"), csv).unwrap();
     let import = import(folder.path(), DEFAULT_CLOCK).unwrap();
     let report = import.report.results[0].clone();
@@ -52,10 +49,17 @@ fn a_question_that_stands_becomes_a_task() {
     let task = &import.suite.tasks[0];
     assert_eq!(task.id, "library-q0001");
     assert!(task.instruction.starts_with("How many books by author?"), "{}", task.instruction);
-    for told in ["name (text), n (integer)", "id (integer), n (integer)", "does not count", "2025-06-30"] {
+    for told in ["name (text), n (integer)", "does not count", "2025-06-30"] {
         assert!(task.instruction.contains(told), "{told}: {}", task.instruction);
     }
     let expectation = expectation.unwrap();
+    // Other forms are told if and only if they are accepted, and it is remarked where they are not.
+    let accepted = expectation.get("alternatives").map_or(0, |forms| forms.as_array().unwrap().len());
+    assert_eq!(task.instruction.contains("id (integer), n (integer)"), accepted == 2);
+    assert_eq!(
+        report.remarks.contains(&"other forms of the answer that are not accepted: 2".to_owned()),
+        accepted == 0
+    );
     assert_eq!(expectation["gold"]["rows"], serde_json::json!([["Ada", 2], ["Bob", 1]]));
     assert_eq!(expectation["contract"]["match"], "position");
     let sql = task.oracle[0].arguments["sql"].as_str().unwrap();
@@ -149,14 +153,26 @@ fn one_bad_alternative_does_not_spoil_the_others() {
     assert!(report.remarks[0].contains("alternative 2 is left out: fails in SQLite"), "{report:?}");
 }
 
-/// SQLite's LIKE ignores case and ours minds it: never silently one or the other.
+/// SQLite's LIKE ignores case and ours minds it: the gold's meaning is kept, and said.
 #[test]
-fn engines_that_differ_are_never_silent() {
-    let report = gold("SELECT name FROM author WHERE name LIKE 'a%' OR name LIKE 'B%'");
-    assert!(matches!(report.class, Class::Disagree), "{report:?}");
-    assert!(report.why.contains("row-count"), "{}", report.why);
+fn like_means_what_it_means_in_sqlite() {
+    let (report, expectation, import) =
+        judged("x", "?", "SELECT name FROM author WHERE name LIKE 'a%' OR name LIKE 'B%'");
+    assert_eq!((report.class, report.rows), (Class::Scored, 2), "{report:?}");
+    assert!(report.remarks[0].contains("ILIKE"), "{report:?}");
+    assert_eq!(expectation.unwrap()["gold"]["rows"], serde_json::json!([["Ada"], ["Bob"]]));
+    assert!(import.suite.tasks[0].oracle[0].arguments["sql"].as_str().unwrap().contains("ILIKE"));
     let same = gold("SELECT name FROM author WHERE LOWER(name) LIKE 'a%'");
-    assert_eq!(same.class, Class::Scored, "{same:?}");
+    assert_eq!((same.class, same.remarks.len()), (Class::Scored, 0), "{same:?}");
+}
+
+#[test]
+fn nulls_stand_where_sqlite_puts_them() {
+    let sql = "SELECT name, born FROM author ORDER BY born DESC";
+    let (report, expectation, _) = judged("order_by", "Authors by birth, youngest first?", sql);
+    assert_eq!(report.class, Class::Scored, "{report:?}");
+    let names = expectation.unwrap()["gold"]["rows"].to_string();
+    assert!(names.find("Ada") < names.find("Bob") && names.find("Bob") < names.find("Cy"), "{names}");
 }
 
 #[test]

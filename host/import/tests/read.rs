@@ -215,9 +215,15 @@ fn a_foreign_key_that_points_at_nothing_is_left_out() {
 #[test]
 fn csv_rows_and_descriptions_stand_beside_the_ddl() {
     let shop = schema(&[
-        ("schema.sql", "CREATE TABLE Item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, n INT, on_sale BOOLEAN);"),
+        (
+            "schema.sql",
+            "CREATE TABLE Item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, n INT, on_sale BOOLEAN);",
+        ),
         ("item.csv", "NAME,id,price,n,on_sale\r\n\"a, \"\"b\"\"\",1,2.5,3.0,True\r\n,2,,,0\r\n\"\",3,\\N,1,f\r\n"),
-        ("schema.json", r#"{"table_metadata": {"item": [{"column_name": "price", "column_description": "Net"}]}, "glossary": "net: without tax"}"#),
+        (
+            "schema.json",
+            r#"{"table_metadata": {"item": [{"column_name": "price", "column_description": "Net"}]}, "glossary": "net: without tax"}"#,
+        ),
     ]);
     assert_eq!(shop.problems, []);
     let item = table(&shop, "Item");

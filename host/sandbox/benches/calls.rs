@@ -2,6 +2,7 @@
 //! costs on its way from a session into a guest.
 //!
 //! `cargo bench -p tribunal-sandbox --profile dev`: the profile that everything runs in.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a bench")]
 
 #[expect(dead_code, reason = "shared with the unit tests, which use all of it")]
 #[path = "../src/fixture.rs"]
@@ -107,7 +108,8 @@ fn instances(criterion: &mut Criterion) {
     for rows in [10, 1_000] {
         let submission = Submission::Answer(table(rows));
         let text = String::new;
-        let evidence = Evidence { instruction: text(), submission, questions: vec![], calls: vec![], expectation: text() };
+        let evidence =
+            Evidence { instruction: text(), submission, questions: vec![], calls: vec![], expectation: text() };
         let input = VerifyInput { evidence: &evidence, settings: "{}" };
         group.bench_function(format!("verifier that is given {rows} rows"), |bench| {
             let run = || verifier.verify(&input, Ready(None), Ready(None), Box::new(|| Ok(Vec::new())), &limits);
@@ -123,10 +125,9 @@ fn real(criterion: &mut Criterion, sandbox: &Sandbox) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/plugins");
     let limits = Limits::default();
     let mut group = criterion.benchmark_group("real");
-    for (name, tool, arguments) in [
-        ("tool-query", "query", r#"{"sql":"SELECT 1"}"#),
-        ("tool-catalog", "list_tables", "{}"),
-    ] {
+    for (name, tool, arguments) in
+        [("tool-query", "query", r#"{"sql":"SELECT 1"}"#), ("tool-catalog", "list_tables", "{}")]
+    {
         let Ok(bytes) = std::fs::read(folder.join(format!("{name}.wasm"))) else { continue };
         let plugin = sandbox.load(name, &bytes).unwrap_or_else(|fault| panic!("{fault}"));
         let input = ToolInput { tool, arguments, settings: "{}" };

@@ -45,9 +45,7 @@ impl Clock {
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Clock> {
         let shared = Arc::new(Shared::default());
         let (engine, ticking) = (engine.clone(), Arc::clone(&shared));
-        let thread = thread::Builder::new()
-            .name("tribunal-clock".to_owned())
-            .spawn(move || ticking.run(&engine))?;
+        let thread = thread::Builder::new().name("tribunal-clock".to_owned()).spawn(move || ticking.run(&engine))?;
         Ok(Clock { shared, thread: Some(thread) })
     }
 

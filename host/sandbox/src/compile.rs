@@ -39,13 +39,17 @@ pub enum Compiler {
 #[derive(Debug, thiserror::Error)]
 pub enum CompileFault {
     /// It took too much processor time.
-    #[error("compiling took more than {limit} seconds of processor time; make its largest functions smaller, or raise `compile_seconds`")]
+    #[error(
+        "compiling took more than {limit} seconds of processor time; make its largest functions smaller, or raise `compile_seconds`"
+    )]
     Seconds {
         /// The limit.
         limit: u64,
     },
     /// It took too much memory.
-    #[error("compiling took more than {limit} bytes of memory; make its largest functions smaller, or raise `compile_memory`")]
+    #[error(
+        "compiling took more than {limit} bytes of memory; make its largest functions smaller, or raise `compile_memory`"
+    )]
     Memory {
         /// The limit.
         limit: u64,
@@ -121,8 +125,11 @@ fn converse(mut child: Child, component: &[u8]) -> std::io::Result<Output> {
 fn verdict(output: &Output, limits: &Limits) -> CompileFault {
     let message = String::from_utf8_lossy(&output.stderr);
     let message = message.trim();
-    // Rust's own words for an allocation that failed, and the system's.
-    if ["memory allocation of", "Cannot allocate memory", "os error 12"].iter().any(|sign| message.contains(sign)) {
+    // Rust's own words for an allocation that failed, the engine's, and the system's.
+    if ["memory allocation of", "out of memory (failed", "Cannot allocate memory", "os error 12"]
+        .iter()
+        .any(|sign| message.contains(sign))
+    {
         return CompileFault::Memory { limit: limits.compile_memory };
     }
     #[cfg(unix)]
@@ -187,7 +194,8 @@ fn limit(seconds: u64, memory: u64) -> std::io::Result<()> {
 }
 
 fn precompile(engine: &Engine, component: &[u8]) -> Result<Vec<u8>, CompileFault> {
-    let refused = |error: wasmtime::Error| CompileFault::Refused { message: shorten(&format!("{error:#}"), MESSAGE_BYTES) };
+    let refused =
+        |error: wasmtime::Error| CompileFault::Refused { message: shorten(&format!("{error:#}"), MESSAGE_BYTES) };
     engine.precompile_component(component).map_err(refused)
 }
 

@@ -5,8 +5,7 @@ use std::hash::{Hash, Hasher};
 use tribunal_protocol::digest;
 use tribunal_protocol::limits::Limits;
 use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, ModuleVersionStrategy,
-    PoolingAllocationConfig, Strategy,
+    Config, Enabled, Engine, InstanceAllocationStrategy, ModuleVersionStrategy, PoolingAllocationConfig, Strategy,
 };
 
 /// Memories of one component. A guest of one language needs one; a composed one needs a few.

@@ -45,7 +45,9 @@ pub(crate) fn fault(plugin: &str, error: &wasmtime::Error, limits: &Limits, pani
             Trap::OutOfFuel => Fault::Fuel { plugin, limit: limits.fuel },
             Trap::Interrupt => Fault::Time { plugin, limit_ms: limits.wall_ms },
             Trap::StackOverflow => past("stack", limits.stack),
-            _ => Fault::Trap { plugin, message: panic.map_or_else(|| tidy(&message), |panic| format!("panic: {panic}")) },
+            _ => {
+                Fault::Trap { plugin, message: panic.map_or_else(|| tidy(&message), |panic| format!("panic: {panic}")) }
+            }
         };
     }
     // The engine has no type for these; their texts are those of the pinned version, and a test

@@ -74,7 +74,10 @@ impl Guest {
 
     fn text(&self) -> String {
         let export = match self.kind {
-            PluginKind::Tool => r#"(export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32)"#.to_owned(),
+            PluginKind::Tool => {
+                r#"(export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32)"#
+                    .to_owned()
+            }
             PluginKind::Verifier => format!(r#"(export "verify") (param{})"#, " i32".repeat(13)),
             PluginKind::User => format!(r#"(export "reply") (param{})"#, " i32".repeat(6)),
         };
@@ -91,14 +94,24 @@ impl Guest {
         let words = [name, version, contract, tool, schema].map(|word| text(word));
         let [name, version, contract, tool, schema] = words;
         let store = |at: usize, (place, len): (usize, usize)| {
-            format!("(i32.store (i32.const {at}) (i32.const {place})) (i32.store (i32.const {}) (i32.const {len}))", at + 4)
+            format!(
+                "(i32.store (i32.const {at}) (i32.const {place})) (i32.store (i32.const {}) (i32.const {len}))",
+                at + 4
+            )
         };
         // The description at 0: name, version, tools, contract; its one tool at 64.
         let describe = self.describe.clone().unwrap_or_else(|| {
             [
-                store(0, name), store(8, version), store(16, (64, tools)), store(24, contract),
-                store(64, tool), store(72, tool), store(80, schema), "(i32.const 0)".to_owned(),
-            ].join("\n")
+                store(0, name),
+                store(8, version),
+                store(16, (64, tools)),
+                store(24, contract),
+                store(64, tool),
+                store(72, tool),
+                store(80, schema),
+                "(i32.const 0)".to_owned(),
+            ]
+            .join("\n")
         });
         format!(
             r#"(module
@@ -140,9 +153,10 @@ pub(crate) fn data(text: &str) -> String {
 
 /// Fields that store 32-bit words from [`RESULT`] on and leave its address.
 pub(crate) fn result(words: &[i64]) -> String {
-    let stores = words.iter().enumerate().map(|(place, word)| {
-        format!("(i32.store (i32.const {}) (i32.const {word}))\n", RESULT as usize + 4 * place)
-    });
+    let stores = words
+        .iter()
+        .enumerate()
+        .map(|(place, word)| format!("(i32.store (i32.const {}) (i32.const {word}))\n", RESULT as usize + 4 * place));
     stores.collect::<String>() + &format!("(i32.const {RESULT})")
 }
 
@@ -158,7 +172,10 @@ pub(crate) fn scored(reward: &str, reason: usize) -> String {
          (f64.store (i32.const {}) (f64.const {reward}))
          (i32.store (i32.const {}) (i32.const {DATA})) (i32.store (i32.const {}) (i32.const {reason}))
          (i32.store8 (i32.const {}) (i32.const 0)) (i32.const {RESULT})",
-        RESULT + 8, RESULT + 16, RESULT + 20, RESULT + 24
+        RESULT + 8,
+        RESULT + 16,
+        RESULT + 20,
+        RESULT + 24
     )
 }
 

@@ -46,9 +46,10 @@ impl ToolOutput {
     /// A bound from below: a row has its brackets and its commas, and a cell has a byte. A table
     /// that claims four thousand million rows of nothing ends here.
     fn at_least(&self) -> u64 {
-        let table = self.table.as_ref().map_or(0, |table| {
-            (table.rows as u64).saturating_mul(2 * table.columns.len() as u64 + 1)
-        });
+        let table = self
+            .table
+            .as_ref()
+            .map_or(0, |table| (table.rows as u64).saturating_mul(2 * table.columns.len() as u64 + 1));
         (self.text.len() as u64).saturating_add(table)
     }
 }

@@ -180,8 +180,7 @@ impl Plugin {
         let limits = self.core.effective(limits);
         let state = self.state(input.settings, &limits);
         let parameters = (input.secret, input.about, input.question);
-        let ended: Ended<Result<String, types::Failure>> =
-            self.enter(PluginKind::User, parameters, state, &limits);
+        let ended: Ended<Result<String, types::Failure>> = self.enter(PluginKind::User, parameters, state, &limits);
         let ended = ended.and_then(|result| match result {
             Ok(text) => self.sized(ToolOutput { text, table: None }, &limits).map(|output| Ok(output.text)),
             Err(failure) => Ok(Err(lift::failure(failure))),
@@ -233,10 +232,9 @@ impl Plugin {
     fn score(&self, verdict: Verdict) -> Result<Score, Fault> {
         match verdict {
             Verdict::Scored(scored) => lift::score(scored).map_err(|why| self.malformed(why)),
-            Verdict::Ungradable(message) => Err(Fault::Ungradable {
-                plugin: self.name().to_owned(),
-                message: shorten(&message, UNGRADABLE_BYTES),
-            }),
+            Verdict::Ungradable(message) => {
+                Err(Fault::Ungradable { plugin: self.name().to_owned(), message: shorten(&message, UNGRADABLE_BYTES) })
+            }
         }
     }
 
@@ -250,7 +248,10 @@ fn refused<T>(fault: Fault, state: State) -> Ended<T> {
     Ended { result: Err(fault), state, usage: Default::default() }
 }
 
-#[expect(clippy::expect_used, reason = "the same function put a session of this type there, and guests cannot reach it")]
+#[expect(
+    clippy::expect_used,
+    reason = "the same function put a session of this type there, and guests cannot reach it"
+)]
 fn take<S: Session + 'static>(session: &mut Option<Box<dyn Held>>) -> S {
     session.take().and_then(restore).expect("the session that the call was given")
 }

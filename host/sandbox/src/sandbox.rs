@@ -46,7 +46,9 @@ pub enum SandboxFault {
     #[error(transparent)]
     Cache(#[from] CacheFault),
     /// The engine cannot be set up with these options.
-    #[error("the WebAssembly engine cannot be set up for {concurrent_calls} calls at once, each within the given limits: {message}; lower `memory`, `stack` or the number of calls")]
+    #[error(
+        "the WebAssembly engine cannot be set up for {concurrent_calls} calls at once, each within the given limits: {message}; lower `memory`, `stack` or the number of calls"
+    )]
     Engine {
         /// How many calls it was to run at once.
         concurrent_calls: u32,
@@ -163,7 +165,9 @@ impl Sandbox {
     /// The compiled component, out of the cache or from the compiler.
     fn component(&self, name: &str, digest: Digest, bytes: &[u8]) -> Result<(Component, Origin), LoadError> {
         let key = format!("{digest}-{}", self.compatibility);
-        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.get(&key)).and_then(|code| self.revive(&code).ok()) {
+        if let Some(component) =
+            self.cache.as_ref().and_then(|cache| cache.get(&key)).and_then(|code| self.revive(&code).ok())
+        {
             return Ok((component, Origin::Cache));
         }
         let compiled = self.compiler.compile(&self.core.engine, bytes, &self.core.limits);

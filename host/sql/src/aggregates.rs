@@ -12,8 +12,8 @@ use crate::types::{Typed, is_number};
 pub fn is_aggregate(name: &str, arguments: &Arguments<'_>) -> bool {
     match name {
         "MIN" | "MAX" => arguments.list.len() == 1,
-        "COUNT" | "SUM" | "AVG" | "TOTAL" | "STDDEV" | "STDDEV_SAMP" | "STDDEV_POP"
-        | "VARIANCE" | "VAR_SAMP" | "VAR_POP" | "BOOL_OR" | "BOOL_AND" | "EVERY" => true,
+        "COUNT" | "SUM" | "AVG" | "TOTAL" | "STDDEV" | "STDDEV_SAMP" | "STDDEV_POP" | "VARIANCE" | "VAR_SAMP"
+        | "VAR_POP" | "BOOL_OR" | "BOOL_AND" | "EVERY" => true,
         _ => false,
     }
 }
@@ -33,11 +33,7 @@ impl Rewriter<'_> {
             )));
         }
         self.aggregated = true;
-        let inner = Place {
-            clause: Clause::Plain("another aggregate"),
-            outputs: &[],
-            ..place
-        };
+        let inner = Place { clause: Clause::Plain("another aggregate"), outputs: &[], ..place };
         let filter = match filter {
             None => None,
             Some(filter) => {
@@ -91,18 +87,9 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn aggregate_of(
-        &mut self,
-        name: &str,
-        value: Typed,
-        distinct: bool,
-    ) -> Result<Typed, Failure> {
+    fn aggregate_of(&mut self, name: &str, value: Typed, distinct: bool) -> Result<Typed, Failure> {
         match name {
-            "COUNT" => Ok(Typed::new(
-                call("COUNT", value.expr(), distinct),
-                Kind::Integer,
-                false,
-            )),
+            "COUNT" => Ok(Typed::new(call("COUNT", value.expr(), distinct), Kind::Integer, false)),
             "MIN" | "MAX" => {
                 let kind = value.kind;
                 Ok(Typed::new(call(name, value.expr(), false), kind, true))
@@ -123,8 +110,7 @@ impl Rewriter<'_> {
                 let extreme = if name == "BOOL_OR" { "MAX" } else { "MIN" };
                 let number = self.boolean_number(value)?;
                 let found = Typed::new(call(extreme, number.expr(), false), Kind::Integer, true);
-                let cond =
-                    self.compare(found.into(), &BinaryOperator::Eq, Typed::integer(1).into())?;
+                let cond = self.compare(found.into(), &BinaryOperator::Eq, Typed::integer(1).into())?;
                 self.truth_value(cond)
             }
             _ => self.spread(name, value, distinct),
@@ -135,11 +121,7 @@ impl Rewriter<'_> {
     fn average(&mut self, value: Typed, distinct: bool) -> Result<Typed, Failure> {
         let value = self.summand(value, "AVG")?;
         if value.kind != Kind::Decimal {
-            return Ok(Typed::new(
-                call("AVG", value.expr(), distinct),
-                Kind::Float,
-                true,
-            ));
+            return Ok(Typed::new(call("AVG", value.expr(), distinct), Kind::Float, true));
         }
         let again = self.copy_of(&value)?;
         let sum = call("SUM", value.expr(), distinct);
@@ -161,11 +143,8 @@ impl Rewriter<'_> {
         let squares = call("SUM", square.expr(), distinct);
         let sum = call("SUM", value.expr(), distinct);
         let count = || emit::cast(call("COUNT", counted.clone().expr(), distinct), Kind::Decimal);
-        let mean_square = emit::binary(
-            emit::binary(sum.clone(), BinaryOperator::Multiply, sum),
-            BinaryOperator::Divide,
-            count(),
-        );
+        let mean_square =
+            emit::binary(emit::binary(sum.clone(), BinaryOperator::Multiply, sum), BinaryOperator::Divide, count());
         let spread = emit::binary(squares, BinaryOperator::Minus, mean_square);
         let sample = !name.ends_with("_POP");
         let divisor = if sample {
@@ -178,16 +157,9 @@ impl Rewriter<'_> {
         let variance = emit::cast(variance, Kind::Float);
         let result = if name.starts_with("STDDEV") {
             // The last digit may be below zero where all values are the same.
-            let negative = emit::binary(
-                variance.clone(),
-                BinaryOperator::Lt,
-                emit::literal(&Value::Float(0.0)),
-            );
+            let negative = emit::binary(variance.clone(), BinaryOperator::Lt, emit::literal(&Value::Float(0.0)));
             let root = emit::call("SQRT", vec![variance]);
-            emit::case(
-                vec![(negative, emit::literal(&Value::Float(0.0)))],
-                Some(root),
-            )
+            emit::case(vec![(negative, emit::literal(&Value::Float(0.0)))], Some(root))
         } else {
             variance
         };
@@ -212,11 +184,7 @@ impl Rewriter<'_> {
 }
 
 fn call(name: &str, argument: Expr, distinct: bool) -> Expr {
-    Expr::Function(emit::function(
-        name,
-        vec![FunctionArgExpr::Expr(argument)],
-        distinct,
-    ))
+    Expr::Function(emit::function(name, vec![FunctionArgExpr::Expr(argument)], distinct))
 }
 
 fn count_rows(name: &str, distinct: bool, filter: Option<Expr>) -> Result<Typed, Failure> {
@@ -227,11 +195,7 @@ fn count_rows(name: &str, distinct: bool, filter: Option<Expr>) -> Result<Typed,
         return Err(Failure::unsupported("COUNT(DISTINCT *)"));
     }
     let counted = match filter {
-        None => Expr::Function(emit::function(
-            "COUNT",
-            vec![FunctionArgExpr::Wildcard],
-            false,
-        )),
+        None => Expr::Function(emit::function("COUNT", vec![FunctionArgExpr::Wildcard], false)),
         Some(filter) => {
             let one = emit::literal(&Value::Integer(1));
             call("COUNT", emit::case(vec![(filter, one)], None), false)

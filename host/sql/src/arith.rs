@@ -50,12 +50,7 @@ impl Rewriter<'_> {
     }
 
     /// `left op right` for numbers.
-    pub fn calculate(
-        &mut self,
-        left: Typed,
-        op: &BinaryOperator,
-        right: Typed,
-    ) -> Result<Typed, Failure> {
+    pub fn calculate(&mut self, left: Typed, op: &BinaryOperator, right: Typed) -> Result<Typed, Failure> {
         let (left, right, kind) = self.pair(left, right)?;
         if kind == Kind::Unknown {
             return Ok(Typed::literal(Value::Null));
@@ -81,13 +76,7 @@ impl Rewriter<'_> {
     }
 
     /// Division by zero gives NULL, as in SQLite. Integers are cut off towards zero.
-    fn divide(
-        &mut self,
-        left: Typed,
-        op: &BinaryOperator,
-        right: Typed,
-        kind: Kind,
-    ) -> Result<Typed, Failure> {
+    fn divide(&mut self, left: Typed, op: &BinaryOperator, right: Typed, kind: Kind) -> Result<Typed, Failure> {
         if *op == BinaryOperator::Modulo && kind == Kind::Float {
             return Err(Failure::unsupported("% of floats; CAST them AS DECIMAL"));
         }
@@ -119,11 +108,7 @@ impl Rewriter<'_> {
         };
         let nonzero = emit::any(vec![sign(BinaryOperator::Gt)?, sign(BinaryOperator::Lt)?]);
         let quotient = emit::binary(left.expr(), op.clone(), right.expr());
-        Ok(Typed::new(
-            emit::case(vec![(nonzero, quotient)], None),
-            kind,
-            true,
-        ))
+        Ok(Typed::new(emit::case(vec![(nonzero, quotient)], None), kind, true))
     }
 
     /// `left || right`.
@@ -146,19 +131,13 @@ impl Rewriter<'_> {
         if is_number(value.kind) || value.kind == Kind::Unknown || value.text().is_some() {
             return coerce(value, kind);
         }
-        Err(Failure::invalid(format!(
-            "{what} needs a number, {} given",
-            value.kind
-        )))
+        Err(Failure::invalid(format!("{what} needs a number, {} given", value.kind)))
     }
 }
 
 /// NULL of a kind.
 pub fn null(kind: Kind) -> Typed {
-    Typed {
-        kind,
-        ..Typed::literal(Value::Null)
-    }
+    Typed { kind, ..Typed::literal(Value::Null) }
 }
 
 fn is_zero(value: &Value) -> bool {
@@ -181,9 +160,7 @@ fn folded(left: &Value, op: &BinaryOperator, right: &Value) -> Result<Typed, Fai
         (Value::Float(a), Value::Float(b)) => floats(*a, op, *b).map(Value::Float),
         _ => None,
     };
-    value
-        .map(Typed::literal)
-        .ok_or_else(|| Failure::invalid(format!("{left} {op} {right} is out of range")))
+    value.map(Typed::literal).ok_or_else(|| Failure::invalid(format!("{left} {op} {right} is out of range")))
 }
 
 fn integers(a: i64, op: &BinaryOperator, b: i64) -> Option<i64> {

@@ -39,13 +39,9 @@ impl Rewriter<'_> {
                 let moment = plain(value, Kind::Timestamp);
                 Ok(plain(moment, Kind::Date))
             }
-            (Kind::Float | Kind::Decimal, Kind::Integer) => self.to_integer(value),
+            (Kind::Float | Kind::Decimal, Kind::Integer) => self.nearest_integer(value),
             (Kind::Integer, Kind::Boolean) => {
-                let value = self.compare(
-                    value.into(),
-                    &BinaryOperator::NotEq,
-                    Typed::integer(0).into(),
-                )?;
+                let value = self.compare(value.into(), &BinaryOperator::NotEq, Typed::integer(0).into())?;
                 self.truth_value(value)
             }
             (
@@ -68,36 +64,25 @@ impl Rewriter<'_> {
         match value.kind {
             Kind::Text => Ok(value),
             Kind::Unknown => Ok(crate::arith::null(Kind::Text)),
-            Kind::Float => Err(Failure::unsupported(
-                "a float as text; CAST it AS DECIMAL, or ROUND it, first",
-            )),
+            Kind::Float => Err(Failure::unsupported("a float as text; CAST it AS DECIMAL, or ROUND it, first")),
             Kind::Boolean => {
                 let (nullable, again) = (value.nullable, self.copy_of(&value)?);
-                let branches = vec![
-                    (value.expr(), emit::text("true")),
-                    (emit::not(again.expr()), emit::text("false")),
-                ];
+                let branches = vec![(value.expr(), emit::text("true")), (emit::not(again.expr()), emit::text("false"))];
                 Ok(Typed::new(emit::case(branches, None), Kind::Text, nullable))
             }
             _ => match value.value() {
-                Some(literal) if value.kind != Kind::Timestamp => {
-                    Ok(Typed::literal(Value::Text(literal.to_string())))
-                }
+                Some(literal) if value.kind != Kind::Timestamp => Ok(Typed::literal(Value::Text(literal.to_string()))),
                 _ => Ok(plain(value, Kind::Text)),
             },
         }
     }
 
     /// To the nearest integer, halves away from zero. The engine's own cast cuts off.
-    fn to_integer(&mut self, value: Typed) -> Result<Typed, Failure> {
+    fn nearest_integer(&mut self, value: Typed) -> Result<Typed, Failure> {
         if value.kind == Kind::Float {
             let nullable = value.nullable;
             let rounded = emit::call("ROUND", vec![value.expr()]);
-            return Ok(Typed::new(
-                emit::cast(rounded, Kind::Integer),
-                Kind::Integer,
-                nullable,
-            ));
+            return Ok(Typed::new(emit::cast(rounded, Kind::Integer), Kind::Integer, nullable));
         }
         let rounded = self.round(value, 0)?;
         Ok(plain(rounded, Kind::Integer))
@@ -132,20 +117,13 @@ pub fn target(data_type: &DataType) -> Result<(Kind, Option<i64>), Failure> {
         | D::Int64
         | D::Integer(_)
         | D::BigInt(_) => (Kind::Integer, None),
-        D::Float(_)
-        | D::Float4
-        | D::Float8
-        | D::Float32
-        | D::Float64
-        | D::Real
-        | D::Double
-        | D::DoublePrecision => (Kind::Float, None),
+        D::Float(_) | D::Float4 | D::Float8 | D::Float32 | D::Float64 | D::Real | D::Double | D::DoublePrecision => {
+            (Kind::Float, None)
+        }
         D::Bool | D::Boolean => (Kind::Boolean, None),
-        D::Text
-        | D::String(None)
-        | D::Varchar(None)
-        | D::CharacterVarying(None)
-        | D::CharVarying(None) => (Kind::Text, None),
+        D::Text | D::String(None) | D::Varchar(None) | D::CharacterVarying(None) | D::CharVarying(None) => {
+            (Kind::Text, None)
+        }
         D::Date => (Kind::Date, None),
         D::Timestamp(None, sqlparser::ast::TimezoneInfo::None | sqlparser::ast::TimezoneInfo::WithoutTimeZone)
         | D::Datetime(None) => (Kind::Timestamp, None),

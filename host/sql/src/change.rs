@@ -1,8 +1,8 @@
 //! INSERT, UPDATE and DELETE.
 
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, Insert, ObjectName, Query,
-    SetExpr, Statement, TableFactor, TableWithJoins, Values,
+    Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, Insert, ObjectName, Query, SetExpr, Statement,
+    TableFactor, TableWithJoins, Values,
 };
 use tribunal_protocol::schema::{ColumnSchema, TableSchema};
 use tribunal_protocol::{Failure, Value};
@@ -18,13 +18,7 @@ impl Rewriter<'_> {
     pub fn change(&mut self, statement: &Statement) -> Result<Statement, Failure> {
         match statement {
             Statement::Insert(insert) => self.insert(insert),
-            Statement::Update {
-                table,
-                assignments,
-                from,
-                selection,
-                returning,
-            } => {
+            Statement::Update { table, assignments, from, selection, returning } => {
                 if from.is_some() {
                     return Err(Failure::unsupported("UPDATE .. FROM"));
                 }
@@ -44,33 +38,19 @@ impl Rewriter<'_> {
         lint(insert)?;
         let schema = self.target(&insert.table_name)?;
         let columns = listed(&schema, &insert.columns)?;
-        let source = insert
-            .source
-            .as_ref()
-            .ok_or_else(|| Failure::unsupported("INSERT .. DEFAULT VALUES"))?;
+        let source = insert.source.as_ref().ok_or_else(|| Failure::unsupported("INSERT .. DEFAULT VALUES"))?;
         let source = match &*source.body {
-            SetExpr::Values(values) if source.with.is_none() => {
-                self.values(&schema, &columns, values)?
-            }
+            SetExpr::Values(values) if source.with.is_none() => self.values(&schema, &columns, values)?,
             _ => self.inserted(&schema, &columns, source)?,
         };
         let mut insert = insert.clone();
         insert.table_name = ObjectName(vec![emit::ident(&schema.name)]);
-        insert.columns = schema
-            .columns
-            .iter()
-            .map(|column| emit::ident(&column.name))
-            .collect();
+        insert.columns = schema.columns.iter().map(|column| emit::ident(&column.name)).collect();
         insert.source = Some(Box::new(source));
         Ok(Statement::Insert(insert))
     }
 
-    fn values(
-        &mut self,
-        schema: &TableSchema,
-        columns: &[usize],
-        values: &Values,
-    ) -> Result<Query, Failure> {
+    fn values(&mut self, schema: &TableSchema, columns: &[usize], values: &Values) -> Result<Query, Failure> {
         let scope = Scope::default();
         let mut rows = Vec::with_capacity(values.rows.len());
         for row in &values.rows {
@@ -84,19 +64,11 @@ impl Rewriter<'_> {
             rows.push(full_row(schema, columns, cells)?);
         }
         let mut query = query_of(select(Vec::new(), Vec::new(), None));
-        query.body = Box::new(SetExpr::Values(Values {
-            explicit_row: false,
-            rows,
-        }));
+        query.body = Box::new(SetExpr::Values(Values { explicit_row: false, rows }));
         Ok(query)
     }
 
-    fn inserted(
-        &mut self,
-        schema: &TableSchema,
-        columns: &[usize],
-        source: &Query,
-    ) -> Result<Query, Failure> {
+    fn inserted(&mut self, schema: &TableSchema, columns: &[usize], source: &Query) -> Result<Query, Failure> {
         let selected = self.query(source, None)?;
         if selected.columns.len() != columns.len() {
             return Err(width(columns.len(), selected.columns.len()));
@@ -111,11 +83,8 @@ impl Rewriter<'_> {
                 Typed::new(column, shape.kind, shape.nullable)
             })
             .collect();
-        let items = full_row(schema, columns, cells)?
-            .into_iter()
-            .enumerate()
-            .map(|(index, expr)| item(expr, index))
-            .collect();
+        let items =
+            full_row(schema, columns, cells)?.into_iter().enumerate().map(|(index, expr)| item(expr, index)).collect();
         Ok(query_of(select(items, vec![derived(selected.query, &alias)], None)))
     }
 
@@ -126,10 +95,7 @@ impl Rewriter<'_> {
         selection: Option<&Expr>,
     ) -> Result<Statement, Failure> {
         let (schema, name) = self.target_of(table)?;
-        let scope = Scope {
-            relations: vec![relation(&schema, name)],
-            ..Scope::default()
-        };
+        let scope = Scope { relations: vec![relation(&schema, name)], ..Scope::default() };
         let mut rewritten: Vec<Assignment> = Vec::with_capacity(assignments.len());
         for assignment in assignments {
             let AssignmentTarget::ColumnName(target) = &assignment.target else {
@@ -154,25 +120,11 @@ impl Rewriter<'_> {
             rewritten.push(Assignment { target, value });
         }
         let selection = self.selection(selection, &scope)?;
-        Ok(Statement::Update {
-            table: target(&schema),
-            assignments: rewritten,
-            from: None,
-            selection,
-            returning: None,
-        })
+        Ok(Statement::Update { table: target(&schema), assignments: rewritten, from: None, selection, returning: None })
     }
 
     fn delete(&mut self, delete: &Delete) -> Result<Statement, Failure> {
-        let Delete {
-            tables,
-            from,
-            using,
-            selection,
-            returning,
-            order_by,
-            limit,
-        } = delete;
+        let Delete { tables, from, using, selection, returning, order_by, limit } = delete;
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = from;
         let [table] = from.as_slice() else {
             return Err(Failure::unsupported("DELETE from several tables"));
@@ -189,10 +141,7 @@ impl Rewriter<'_> {
             }
         }
         let (schema, name) = self.target_of(table)?;
-        let scope = Scope {
-            relations: vec![relation(&schema, name)],
-            ..Scope::default()
-        };
+        let scope = Scope { relations: vec![relation(&schema, name)], ..Scope::default() };
         let selection = self.selection(selection.as_ref(), &scope)?;
         let mut delete = delete.clone();
         delete.from = FromTable::WithFromKeyword(vec![target(&schema)]);
@@ -200,26 +149,18 @@ impl Rewriter<'_> {
         Ok(Statement::Delete(delete))
     }
 
-    fn selection(
-        &mut self,
-        selection: Option<&Expr>,
-        scope: &Scope<'_>,
-    ) -> Result<Option<Expr>, Failure> {
+    fn selection(&mut self, selection: Option<&Expr>, scope: &Scope<'_>) -> Result<Option<Expr>, Failure> {
         let Some(selection) = selection else {
             return Ok(None);
         };
         let mut filters = Vec::new();
-        self.condition(selection, Place::plain(scope, "WHERE"))?
-            .filters(&mut filters);
+        self.condition(selection, Place::plain(scope, "WHERE"))?.filters(&mut filters);
         Ok((!filters.is_empty()).then(|| emit::all(filters)))
     }
 
     fn target(&mut self, name: &ObjectName) -> Result<TableSchema, Failure> {
         let table = name.0.last().map(|part| part.value.as_str()).unwrap_or_default();
-        let schema = self
-            .catalog
-            .table(table)
-            .ok_or_else(|| Failure::unknown(format!("no table {table}")))?;
+        let schema = self.catalog.table(table).ok_or_else(|| Failure::unknown(format!("no table {table}")))?;
         self.tables.insert(schema.name.clone());
         Ok(schema.clone())
     }
@@ -232,9 +173,7 @@ impl Rewriter<'_> {
             return Err(Failure::unsupported("a change of anything but a table"));
         };
         let schema = self.target(name)?;
-        let name = alias
-            .as_ref()
-            .map_or_else(|| schema.name.clone(), |alias| alias.name.value.clone());
+        let name = alias.as_ref().map_or_else(|| schema.name.clone(), |alias| alias.name.value.clone());
         Ok((schema, name))
     }
 }
@@ -291,9 +230,7 @@ fn listed(schema: &TableSchema, names: &[Ident]) -> Result<Vec<usize>, Failure> 
             .columns
             .iter()
             .position(|column| same(&column.name, &name.value))
-            .ok_or_else(|| {
-                Failure::unknown(format!("no column {} in {}", name.value, schema.name))
-            })?;
+            .ok_or_else(|| Failure::unknown(format!("no column {} in {}", name.value, schema.name)))?;
         if places.contains(&place) {
             return Err(Failure::invalid(format!("column {} is given twice", name.value)));
         }
@@ -307,11 +244,7 @@ fn width(expected: usize, given: usize) -> Failure {
 }
 
 /// A row of the whole table; columns that are not given are NULL.
-fn full_row(
-    schema: &TableSchema,
-    columns: &[usize],
-    cells: Vec<Typed>,
-) -> Result<Vec<Expr>, Failure> {
+fn full_row(schema: &TableSchema, columns: &[usize], cells: Vec<Typed>) -> Result<Vec<Expr>, Failure> {
     let mut given: Vec<Option<Typed>> = vec![None; schema.columns.len()];
     for (place, cell) in columns.iter().zip(cells) {
         if let Some(slot) = given.get_mut(*place) {
@@ -325,10 +258,7 @@ fn full_row(
         .map(|(column, cell)| match cell {
             Some(cell) => fitting(cell, column),
             None if column.nullable => Ok(emit::null()),
-            None => Err(Failure::invalid(format!(
-                "column {} cannot be NULL and is not given",
-                column.name
-            ))),
+            None => Err(Failure::invalid(format!("column {} cannot be NULL and is not given", column.name))),
         })
         .collect()
 }
@@ -338,9 +268,8 @@ fn fitting(value: Typed, column: &ColumnSchema) -> Result<Expr, Failure> {
     if value.is_null() && !column.nullable {
         return Err(Failure::invalid(format!("column {} cannot be NULL", column.name)));
     }
-    let value = coerce(value, column.kind).map_err(|failure| {
-        Failure::new(failure.code, format!("column {}: {}", column.name, failure.message))
-    })?;
+    let value = coerce(value, column.kind)
+        .map_err(|failure| Failure::new(failure.code, format!("column {}: {}", column.name, failure.message)))?;
     Ok(match value.value() {
         // In VALUES the engine reads a literal as the column's type by itself.
         Some(Value::Null) => emit::null(),
@@ -357,11 +286,7 @@ fn relation(schema: &TableSchema, name: String) -> Relation {
         source: column.name.clone(),
         merged: false,
     });
-    Relation {
-        name,
-        columns: columns.collect(),
-        key: Vec::new(),
-    }
+    Relation { name, columns: columns.collect(), key: Vec::new() }
 }
 
 fn target(schema: &TableSchema) -> TableWithJoins {

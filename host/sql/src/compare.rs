@@ -12,12 +12,7 @@ use crate::types::{Span, Term, Typed};
 
 impl Rewriter<'_> {
     /// `left op right`.
-    pub fn compare(
-        &mut self,
-        left: Term,
-        op: &BinaryOperator,
-        right: Term,
-    ) -> Result<Cond, Failure> {
+    pub fn compare(&mut self, left: Term, op: &BinaryOperator, right: Term) -> Result<Cond, Failure> {
         let (left, right) = match (left, right) {
             (Term::Value(left), Term::Value(right)) => (left, right),
             (left, right) => (micros(left)?, micros(right)?),
@@ -34,13 +29,8 @@ impl Rewriter<'_> {
         match op {
             // The engine takes floats that differ by less than 2.2e-16 for equal.
             BinaryOperator::Eq if kind == Kind::Float => self.same_float(&left, &right),
-            BinaryOperator::NotEq if kind == Kind::Float => {
-                Ok(self.same_float(&left, &right)?.not())
-            }
-            op => Ok(Cond::Atom {
-                expr: emit::binary(left.bare(), op.clone(), right.bare()),
-                nullable,
-            }),
+            BinaryOperator::NotEq if kind == Kind::Float => Ok(self.same_float(&left, &right)?.not()),
+            op => Ok(Cond::Atom { expr: emit::binary(left.bare(), op.clone(), right.bare()), nullable }),
         }
     }
 
@@ -52,10 +42,7 @@ impl Rewriter<'_> {
                 expr: emit::binary(left.expr(), op, right.expr()),
             })
         };
-        Ok(Cond::All(vec![
-            bound(BinaryOperator::GtEq)?,
-            bound(BinaryOperator::LtEq)?,
-        ]))
+        Ok(Cond::All(vec![bound(BinaryOperator::GtEq)?, bound(BinaryOperator::LtEq)?]))
     }
 
     /// `(a, b) = (c, d)`, and its opposite.
@@ -82,12 +69,7 @@ impl Rewriter<'_> {
     }
 
     /// `expr IN (list)`.
-    pub fn in_list(
-        &mut self,
-        expr: &Expr,
-        list: &[Expr],
-        place: Place<'_>,
-    ) -> Result<Cond, Failure> {
+    pub fn in_list(&mut self, expr: &Expr, list: &[Expr], place: Place<'_>) -> Result<Cond, Failure> {
         if let Expr::Tuple(left) = expr {
             let mut parts = Vec::with_capacity(list.len());
             for item in list {
@@ -111,17 +93,11 @@ impl Rewriter<'_> {
         if value.is_null() {
             return Ok(Cond::Const(None));
         }
-        let plain = kind != Kind::Float
-            && !value.is_literal()
-            && !items.iter().any(|item| item.nullable);
+        let plain = kind != Kind::Float && !value.is_literal() && !items.iter().any(|item| item.nullable);
         let found = if plain {
             let nullable = value.nullable;
             let list = items.into_iter().map(Typed::bare).collect();
-            let expr = Expr::InList {
-                expr: Box::new(value.expr()),
-                list,
-                negated: false,
-            };
+            let expr = Expr::InList { expr: Box::new(value.expr()), list, negated: false };
             Cond::Atom { expr, nullable }
         } else {
             let mut parts = Vec::with_capacity(items.len());
@@ -131,20 +107,11 @@ impl Rewriter<'_> {
             }
             Cond::Any(parts)
         };
-        Ok(if nulls.is_empty() {
-            found
-        } else {
-            Cond::Any(vec![found, Cond::Const(None)])
-        })
+        Ok(if nulls.is_empty() { found } else { Cond::Any(vec![found, Cond::Const(None)]) })
     }
 
     /// `expr IN (query)`.
-    pub fn in_subquery(
-        &mut self,
-        expr: &Expr,
-        query: &Query,
-        place: Place<'_>,
-    ) -> Result<Cond, Failure> {
+    pub fn in_subquery(&mut self, expr: &Expr, query: &Query, place: Place<'_>) -> Result<Cond, Failure> {
         if matches!(expr, Expr::Tuple(_)) {
             return Err(Failure::unsupported("a row value (a, b) IN a subquery"));
         }
@@ -159,19 +126,12 @@ impl Rewriter<'_> {
         let nullable = value.nullable || column.nullable;
         let again = self.copy_of(&value)?;
         let converted = self.converted(selected.clone(), kind)?;
-        let found = Expr::InSubquery {
-            expr: Box::new(value.expr()),
-            subquery: Box::new(converted),
-            negated: false,
-        };
+        let found = Expr::InSubquery { expr: Box::new(value.expr()), subquery: Box::new(converted), negated: false };
         if !nullable {
             return Ok(Cond::sure(found));
         }
         match self.quantified(again, &BinaryOperator::Eq, selected)? {
-            Cond::Split { falsity, .. } => Ok(Cond::Split {
-                truth: found,
-                falsity,
-            }),
+            Cond::Split { falsity, .. } => Ok(Cond::Split { truth: found, falsity }),
             other => Ok(other),
         }
     }
@@ -202,16 +162,9 @@ impl Rewriter<'_> {
 
     /// Whether any row of a query compares so: TRUE where one does; FALSE where none does and
     /// none compares NULL.
-    fn quantified(
-        &mut self,
-        value: Typed,
-        op: &BinaryOperator,
-        selected: Selected,
-    ) -> Result<Cond, Failure> {
+    fn quantified(&mut self, value: Typed, op: &BinaryOperator, selected: Selected) -> Result<Cond, Failure> {
         if crate::grouping::has_aggregate(&value.clone().expr()) {
-            return Err(Failure::unsupported(
-                "an aggregate compared with a subquery's rows",
-            ));
+            return Err(Failure::unsupported("an aggregate compared with a subquery's rows"));
         }
         let (kind, nullable) = selected.single()?;
         let probe = |rewriter: &mut Self, unknown: bool| -> Result<Query, Failure> {
@@ -219,18 +172,11 @@ impl Rewriter<'_> {
             let column = Typed::new(emit::column(&alias, &selected.label(0)), kind, nullable);
             let value = rewriter.copy_of(&value)?;
             let cond = rewriter.compare(value.into(), op, column.into())?;
-            let filter = if unknown {
-                emit::not(cond.is(false))
-            } else {
-                cond.is(true)
-            };
+            let filter = if unknown { emit::not(cond.is(false)) } else { cond.is(true) };
             rewriter.grow(selected.size())?;
             Ok(selected.clone().probe(&alias, filter))
         };
-        let exists = |query: Query, negated: bool| Expr::Exists {
-            subquery: Box::new(query),
-            negated,
-        };
+        let exists = |query: Query, negated: bool| Expr::Exists { subquery: Box::new(query), negated };
         let truth = exists(probe(self, false)?, false);
         let falsity = exists(probe(self, true)?, true);
         Ok(Cond::Split { truth, falsity })
@@ -254,15 +200,10 @@ fn micros(term: Term) -> Result<Typed, Failure> {
     match term {
         Term::Span(Span::Micros(typed)) => Ok(typed),
         Term::Span(Span::Fixed { months: 0, micros }) => Ok(Typed::integer(micros)),
-        Term::Span(_) => Err(Failure::unsupported(
-            "a comparison with an interval of months or of a computed length",
-        )),
+        Term::Span(_) => Err(Failure::unsupported("a comparison with an interval of months or of a computed length")),
         Term::Value(typed) => match typed.text() {
             Some(text) => micros(Term::Span(crate::dates::parse_span(text)?)),
-            None => Err(Failure::invalid(format!(
-                "an interval compared with {}",
-                typed.kind
-            ))),
+            None => Err(Failure::invalid(format!("an interval compared with {}", typed.kind))),
         },
     }
 }

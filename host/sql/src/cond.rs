@@ -7,6 +7,7 @@ use crate::emit;
 
 /// A condition.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "few exist at a time, and most are expressions")]
 pub enum Cond {
     /// TRUE, FALSE or NULL.
     Const(Option<bool>),
@@ -35,10 +36,7 @@ pub enum Cond {
 impl Cond {
     /// An expression that is never NULL.
     pub fn sure(expr: Expr) -> Cond {
-        Cond::Atom {
-            expr,
-            nullable: false,
-        }
+        Cond::Atom { expr, nullable: false }
     }
 
     /// The opposite.
@@ -73,27 +71,15 @@ impl Cond {
             Cond::Const(truth) => emit::boolean(truth == Some(wanted)),
             Cond::Atom { expr, nullable } => {
                 let expr = if wanted { expr } else { opposite(expr) };
-                if nullable {
-                    emit::call("COALESCE", vec![expr, emit::boolean(false)])
-                } else {
-                    expr
-                }
+                if nullable { emit::call("COALESCE", vec![expr, emit::boolean(false)]) } else { expr }
             }
             Cond::All(parts) => {
                 let parts = parts.into_iter().map(|part| part.is(wanted)).collect();
-                if wanted {
-                    emit::all(parts)
-                } else {
-                    emit::any(parts)
-                }
+                if wanted { emit::all(parts) } else { emit::any(parts) }
             }
             Cond::Any(parts) => {
                 let parts = parts.into_iter().map(|part| part.is(wanted)).collect();
-                if wanted {
-                    emit::any(parts)
-                } else {
-                    emit::all(parts)
-                }
+                if wanted { emit::any(parts) } else { emit::all(parts) }
             }
             Cond::Not(inner) => inner.is(!wanted),
             Cond::Split { truth, falsity } => {

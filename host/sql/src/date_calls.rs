@@ -14,12 +14,7 @@ use crate::types::{Span, Term, Typed};
 
 impl Rewriter<'_> {
     /// A function of days and moments; none where `name` is not one.
-    pub fn date_call(
-        &mut self,
-        name: &str,
-        list: &[&Expr],
-        place: Place<'_>,
-    ) -> Result<Option<Typed>, Failure> {
+    pub fn date_call(&mut self, name: &str, list: &[&Expr], place: Place<'_>) -> Result<Option<Typed>, Failure> {
         let result = match (name, list) {
             ("DATE_PART" | "DATE_TRUNC", [field, moment]) => {
                 let field = self.value(field, place)?;
@@ -87,12 +82,7 @@ impl Rewriter<'_> {
     }
 
     /// `EXTRACT(field FROM moment)`.
-    pub fn extract(
-        &mut self,
-        field: &DateTimeField,
-        moment: &Expr,
-        place: Place<'_>,
-    ) -> Result<Typed, Failure> {
+    pub fn extract(&mut self, field: &DateTimeField, moment: &Expr, place: Place<'_>) -> Result<Typed, Failure> {
         let moment = self.term(moment, place)?;
         self.part(&field.to_string().to_lowercase(), moment)
     }
@@ -103,11 +93,7 @@ impl Rewriter<'_> {
             Term::Span(Span::Micros(micros)) => return self.part_of_span(field, micros),
             Term::Span(_) => return Err(Failure::unsupported("EXTRACT from an interval")),
         };
-        let moment = if moment.text().is_some() {
-            crate::rewrite::coerce(moment, Kind::Timestamp)?
-        } else {
-            moment
-        };
+        let moment = if moment.text().is_some() { crate::rewrite::coerce(moment, Kind::Timestamp)? } else { moment };
         match field {
             "year" => self.field(moment, "%Y", Some(DateTimeField::Year)),
             "month" => self.field(moment, "%m", Some(DateTimeField::Month)),
@@ -154,11 +140,7 @@ impl Rewriter<'_> {
             "hour" => (3_600_000_000, 24),
             "minute" => (60_000_000, 60),
             "second" => {
-                let rest = self.calculate(
-                    micros,
-                    &BinaryOperator::Modulo,
-                    Typed::integer(60_000_000),
-                )?;
+                let rest = self.calculate(micros, &BinaryOperator::Modulo, Typed::integer(60_000_000))?;
                 return self.seconds(rest, false);
             }
             other => return Err(Failure::unsupported(format!("EXTRACT of {other} from an interval"))),
@@ -166,36 +148,20 @@ impl Rewriter<'_> {
         self.divided(micros, unit, Some(within))
     }
 
-    fn divided(
-        &mut self,
-        micros: Typed,
-        unit: i64,
-        within: Option<i64>,
-    ) -> Result<Typed, Failure> {
+    fn divided(&mut self, micros: Typed, unit: i64, within: Option<i64>) -> Result<Typed, Failure> {
         let units = self.calculate(micros, &BinaryOperator::Divide, Typed::integer(unit))?;
         match within {
-            Some(within) => {
-                self.calculate(units, &BinaryOperator::Modulo, Typed::integer(within))
-            }
+            Some(within) => self.calculate(units, &BinaryOperator::Modulo, Typed::integer(within)),
             None => Ok(units),
         }
     }
 
-    fn field(
-        &mut self,
-        moment: Typed,
-        format: &str,
-        native: Option<DateTimeField>,
-    ) -> Result<Typed, Failure> {
+    fn field(&mut self, moment: Typed, format: &str, native: Option<DateTimeField>) -> Result<Typed, Failure> {
         // EXTRACT of NULL is an error in the engine; FORMAT of it is NULL.
         if let Some(field) = native
             && !moment.nullable
         {
-            let expr = Expr::Extract {
-                field,
-                syntax: ExtractSyntax::From,
-                expr: Box::new(moment.expr()),
-            };
+            let expr = Expr::Extract { field, syntax: ExtractSyntax::From, expr: Box::new(moment.expr()) };
             return Ok(Typed::new(expr, Kind::Integer, false));
         }
         let text = self.formatted(moment, format)?;
@@ -287,17 +253,10 @@ impl Rewriter<'_> {
     }
 
     /// A moment as SQLite's functions take it: `now`, and modifiers after it.
-    fn sqlite_moment(
-        &mut self,
-        moment: &Expr,
-        modifiers: &[&Expr],
-        place: Place<'_>,
-    ) -> Result<Typed, Failure> {
+    fn sqlite_moment(&mut self, moment: &Expr, modifiers: &[&Expr], place: Place<'_>) -> Result<Typed, Failure> {
         let value = self.value(moment, place)?;
         let mut value = match value.text() {
-            Some(text) if text.trim().eq_ignore_ascii_case("now") => {
-                Typed::literal(Value::Date(self.catalog.clock()))
-            }
+            Some(text) if text.trim().eq_ignore_ascii_case("now") => Typed::literal(Value::Date(self.catalog.clock())),
             Some(text) => {
                 let date = convert(&Value::Text(text.to_owned()), Kind::Date).map(Typed::literal);
                 match date {
@@ -332,8 +291,7 @@ impl Rewriter<'_> {
         if months != 0 {
             // SQLite runs over into the next month where PostgreSQL stays in this one.
             let literal = value.value().and_then(|value| spilling(value, months, micros));
-            let literal = literal
-                .ok_or_else(|| Failure::unsupported("a date modifier of months; add an INTERVAL"))?;
+            let literal = literal.ok_or_else(|| Failure::unsupported("a date modifier of months; add an INTERVAL"))?;
             return Ok(Typed::literal(literal));
         }
         let date = value.kind == Kind::Date && micros % MICROS_PER_DAY == 0;
@@ -369,9 +327,7 @@ fn spilling(value: &Value, months: i64, micros: i64) -> Option<Value> {
     let year = i32::try_from(month.div_euclid(12)).ok()?;
     let first = NaiveDate::from_ymd_opt(year, u32::try_from(month.rem_euclid(12)).ok()? + 1, 1)?;
     let date = first.checked_add_signed(Duration::days(i64::from(moment.day0())))?;
-    let moment = date
-        .and_time(moment.time())
-        .checked_add_signed(Duration::microseconds(micros))?;
+    let moment = date.and_time(moment.time()).checked_add_signed(Duration::microseconds(micros))?;
     Some(match value {
         Value::Date(_) if micros % MICROS_PER_DAY == 0 => Value::Date(days_of(moment.date())),
         _ => Value::Timestamp(moment.and_utc().timestamp_micros()),

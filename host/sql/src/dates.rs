@@ -21,24 +21,14 @@ impl Rewriter<'_> {
     ) -> Result<Result<Term, (Typed, Typed)>, Failure> {
         let done = match (left, op, right) {
             (Term::Value(base), BinaryOperator::Plus, Term::Span(span))
-            | (Term::Span(span), BinaryOperator::Plus, Term::Value(base)) => {
-                self.shift(base, span)?.into()
-            }
-            (Term::Value(base), BinaryOperator::Minus, Term::Span(span)) => {
-                self.shift(base, negated(span)?)?.into()
-            }
+            | (Term::Span(span), BinaryOperator::Plus, Term::Value(base)) => self.shift(base, span)?.into(),
+            (Term::Value(base), BinaryOperator::Minus, Term::Span(span)) => self.shift(base, negated(span)?)?.into(),
             (Term::Span(left), BinaryOperator::Plus | BinaryOperator::Minus, Term::Span(right)) => {
-                let right = if *op == BinaryOperator::Minus {
-                    negated(right)?
-                } else {
-                    right
-                };
+                let right = if *op == BinaryOperator::Minus { negated(right)? } else { right };
                 Term::Span(added(left, right)?)
             }
             (Term::Span(span), BinaryOperator::Multiply, Term::Value(count))
-            | (Term::Value(count), BinaryOperator::Multiply, Term::Span(span)) => {
-                Term::Span(times(span, count)?)
-            }
+            | (Term::Value(count), BinaryOperator::Multiply, Term::Span(span)) => Term::Span(times(span, count)?),
             (Term::Value(left), op, Term::Value(right)) => {
                 if !is_time(left.kind) && !is_time(right.kind) {
                     return Ok(Err((left, right)));
@@ -52,12 +42,7 @@ impl Rewriter<'_> {
         Ok(Ok(done))
     }
 
-    fn between_times(
-        &mut self,
-        left: Typed,
-        op: &BinaryOperator,
-        right: Typed,
-    ) -> Result<Term, Failure> {
+    fn between_times(&mut self, left: Typed, op: &BinaryOperator, right: Typed) -> Result<Term, Failure> {
         match (left.kind, op, right.kind) {
             (Kind::Date, BinaryOperator::Plus, Kind::Integer) => self.add_days(left, right),
             (Kind::Integer, BinaryOperator::Plus, Kind::Date) => self.add_days(right, left),
@@ -81,11 +66,7 @@ impl Rewriter<'_> {
 
     /// A date so many days later.
     fn add_days(&mut self, date: Typed, days: Typed) -> Result<Term, Failure> {
-        let span = Span::Scaled {
-            months: 0,
-            micros: MICROS_PER_DAY,
-            count: days,
-        };
+        let span = Span::Scaled { months: 0, micros: MICROS_PER_DAY, count: days };
         let moment = self.shift(date, simplified(span)?)?;
         Ok(match moment.value() {
             Some(Value::Timestamp(micros)) => {
@@ -135,29 +116,15 @@ impl Rewriter<'_> {
                 }
                 Ok(Typed::new(expr, Kind::Timestamp, nullable))
             }
-            Span::Scaled {
-                months,
-                micros,
-                count,
-            } => self.shift_scaled(base, months, micros, count),
-            Span::Micros(_) => Err(Failure::unsupported(
-                "the difference of two timestamps added to a third",
-            )),
+            Span::Scaled { months, micros, count } => self.shift_scaled(base, months, micros, count),
+            Span::Micros(_) => Err(Failure::unsupported("the difference of two timestamps added to a third")),
         }
     }
 
-    fn shift_scaled(
-        &mut self,
-        base: Typed,
-        months: i64,
-        micros: i64,
-        count: Typed,
-    ) -> Result<Typed, Failure> {
+    fn shift_scaled(&mut self, base: Typed, months: i64, micros: i64, count: Typed) -> Result<Typed, Failure> {
         let nullable = base.nullable || count.nullable;
         if months != 0 && micros != 0 {
-            return Err(Failure::unsupported(
-                "an interval of months and days, times a computed number",
-            ));
+            return Err(Failure::unsupported("an interval of months and days, times a computed number"));
         }
         if count.is_null() {
             return Ok(crate::arith::null(Kind::Timestamp));
@@ -169,27 +136,17 @@ impl Rewriter<'_> {
             } else if micros % SECOND == 0 {
                 (micros / SECOND, DateTimeField::Second)
             } else {
-                return Err(Failure::unsupported(
-                    "an interval of fractions of a second, times a computed number",
-                ));
+                return Err(Failure::unsupported("an interval of fractions of a second, times a computed number"));
             };
             let total = self.calculate(count, &BinaryOperator::Multiply, Typed::integer(unit))?;
             emit::binary(base.expr(), BinaryOperator::Plus, span(total.expr(), field))
         } else {
             let total = self.calculate(count, &BinaryOperator::Multiply, Typed::integer(months))?;
             let (expr, kind) = self.add_months(base, total.expr())?;
-            if kind == Kind::Date {
-                emit::cast(expr, Kind::Timestamp)
-            } else {
-                expr
-            }
+            if kind == Kind::Date { emit::cast(expr, Kind::Timestamp) } else { expr }
         };
         // An interval of NULL days is an error in the engine.
-        let expr = if guard.nullable {
-            emit::case(vec![(emit::is_not_null(guard.expr()), expr)], None)
-        } else {
-            expr
-        };
+        let expr = if guard.nullable { emit::case(vec![(emit::is_not_null(guard.expr()), expr)], None) } else { expr };
         Ok(Typed::new(expr, Kind::Timestamp, nullable))
     }
 
@@ -227,11 +184,7 @@ impl Rewriter<'_> {
             let text = emit::call("FORMAT", vec![moment, emit::text(format)]);
             emit::cast(text, Kind::Integer)
         };
-        let seconds = emit::binary(
-            part(moment.expr(), "%s"),
-            BinaryOperator::Multiply,
-            emit::number(SECOND),
-        );
+        let seconds = emit::binary(part(moment.expr(), "%s"), BinaryOperator::Multiply, emit::number(SECOND));
         let micros = emit::binary(seconds, BinaryOperator::Plus, part(again.expr(), "%6f"));
         Ok(Typed::new(micros, Kind::Integer, nullable))
     }
@@ -321,11 +274,8 @@ fn later(value: &Value, months: i64, micros: i64) -> Option<Value> {
         _ => return None,
     };
     let count = Months::new(u32::try_from(months.unsigned_abs()).ok()?);
-    let moment: NaiveDateTime = if months < 0 {
-        moment.checked_sub_months(count)?
-    } else {
-        moment.checked_add_months(count)?
-    };
+    let moment: NaiveDateTime =
+        if months < 0 { moment.checked_sub_months(count)? } else { moment.checked_add_months(count)? };
     let moment = moment.checked_add_signed(Duration::microseconds(micros))?;
     Some(Value::Timestamp(moment.and_utc().timestamp_micros()))
 }
@@ -334,19 +284,12 @@ fn later(value: &Value, months: i64, micros: i64) -> Option<Value> {
 pub fn negated(span: Span) -> Result<Span, Failure> {
     let out_of_range = || Failure::invalid("an interval is out of range");
     Ok(match span {
-        Span::Fixed { months, micros } => Span::Fixed {
-            months: -months,
-            micros: micros.checked_neg().ok_or_else(out_of_range)?,
-        },
-        Span::Scaled {
-            months,
-            micros,
-            count,
-        } => Span::Scaled {
-            months: -months,
-            micros: micros.checked_neg().ok_or_else(out_of_range)?,
-            count,
-        },
+        Span::Fixed { months, micros } => {
+            Span::Fixed { months: -months, micros: micros.checked_neg().ok_or_else(out_of_range)? }
+        }
+        Span::Scaled { months, micros, count } => {
+            Span::Scaled { months: -months, micros: micros.checked_neg().ok_or_else(out_of_range)?, count }
+        }
         Span::Micros(_) => {
             return Err(Failure::unsupported("- before a difference of timestamps"));
         }
@@ -354,13 +297,7 @@ pub fn negated(span: Span) -> Result<Span, Failure> {
 }
 
 fn added(left: Span, right: Span) -> Result<Span, Failure> {
-    let (
-        Span::Fixed { months, micros },
-        Span::Fixed {
-            months: more_months,
-            micros: more_micros,
-        },
-    ) = (left, right)
+    let (Span::Fixed { months, micros }, Span::Fixed { months: more_months, micros: more_micros }) = (left, right)
     else {
         return Err(Failure::unsupported("the sum of computed intervals"));
     };
@@ -378,29 +315,16 @@ fn times(span: Span, count: Typed) -> Result<Span, Failure> {
     if count.kind != Kind::Integer {
         return Err(Failure::unsupported(format!("an interval times {}", count.kind)));
     }
-    simplified(Span::Scaled {
-        months,
-        micros,
-        count,
-    })
+    simplified(Span::Scaled { months, micros, count })
 }
 
 /// A multiple by a literal is a literal.
 fn simplified(span: Span) -> Result<Span, Failure> {
-    let Span::Scaled {
-        months,
-        micros,
-        count,
-    } = span
-    else {
+    let Span::Scaled { months, micros, count } = span else {
         return Ok(span);
     };
     let Some(number) = count.number() else {
-        return Ok(Span::Scaled {
-            months,
-            micros,
-            count,
-        });
+        return Ok(Span::Scaled { months, micros, count });
     };
     match (months.checked_mul(number), micros.checked_mul(number)) {
         (Some(months), Some(micros)) => in_range(months, micros),
@@ -449,9 +373,8 @@ fn clock_micros(text: &str) -> Option<i64> {
         None => (1, text.trim_start_matches('+')),
     };
     let midnight = NaiveDate::from_ymd_opt(1970, 1, 1)?.and_hms_opt(0, 0, 0)?;
-    let time = ["%H:%M:%S%.f", "%H:%M"]
-        .iter()
-        .find_map(|format| chrono::NaiveTime::parse_from_str(text, format).ok())?;
+    let time =
+        ["%H:%M:%S%.f", "%H:%M"].iter().find_map(|format| chrono::NaiveTime::parse_from_str(text, format).ok())?;
     let passed = midnight.date().and_time(time) - midnight;
     Some(sign * passed.num_microseconds()?)
 }
@@ -519,14 +442,10 @@ mod tests {
     #[test]
     fn months_stay_inside_the_month() {
         let date = |text| Value::Date(tribunal_protocol::value::parse_date(text).unwrap());
-        let moment =
-            |text| Value::Timestamp(tribunal_protocol::value::parse_timestamp(text).unwrap());
+        let moment = |text| Value::Timestamp(tribunal_protocol::value::parse_timestamp(text).unwrap());
         assert_eq!(later(&date("2024-01-31"), 1, 0), Some(moment("2024-02-29")));
         assert_eq!(later(&date("2024-11-30"), 1, 0), Some(moment("2024-12-30")));
         assert_eq!(later(&date("2024-03-31"), -1, 0), Some(moment("2024-02-29")));
-        assert_eq!(
-            later(&date("2024-02-28"), 0, 2 * MICROS_PER_DAY),
-            Some(moment("2024-03-01"))
-        );
+        assert_eq!(later(&date("2024-02-28"), 0, 2 * MICROS_PER_DAY), Some(moment("2024-03-01")));
     }
 }

@@ -3,9 +3,8 @@
 use bigdecimal::BigDecimal;
 use rust_decimal::Decimal;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, TimezoneInfo,
-    UnaryOperator, Value as Literal,
+    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, TimezoneInfo, UnaryOperator, Value as Literal,
 };
 use tribunal_protocol::value::{date_text, float_text, timestamp_text};
 use tribunal_protocol::{Kind, Value};
@@ -50,14 +49,10 @@ pub fn literal(value: &Value) -> Expr {
         Value::Float(x) => cast(text(&float_text(*x)), Kind::Float),
         Value::Decimal(d) => cast(text(&d.to_string()), Kind::Decimal),
         Value::Text(t) => text(t),
-        Value::Date(days) => Expr::TypedString {
-            data_type: DataType::Date,
-            value: date_text(*days),
-        },
-        Value::Timestamp(micros) => Expr::TypedString {
-            data_type: data_type(Kind::Timestamp),
-            value: timestamp_text(*micros),
-        },
+        Value::Date(days) => Expr::TypedString { data_type: DataType::Date, value: date_text(*days) },
+        Value::Timestamp(micros) => {
+            Expr::TypedString { data_type: data_type(Kind::Timestamp), value: timestamp_text(*micros) }
+        }
     }
 }
 
@@ -81,12 +76,7 @@ pub fn data_type(kind: Kind) -> DataType {
 
 /// `CAST(expr AS kind)`.
 pub fn cast(expr: Expr, kind: Kind) -> Expr {
-    Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(expr),
-        data_type: data_type(kind),
-        format: None,
-    }
+    Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type: data_type(kind), format: None }
 }
 
 /// A function call.
@@ -114,11 +104,7 @@ pub fn function(name: &str, arguments: Vec<FunctionArgExpr>, distinct: bool) -> 
 
 /// `left op right`, in parentheses so that its text reads as it is meant.
 pub fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
-    Expr::BinaryOp {
-        left: Box::new(nested(left)),
-        op,
-        right: Box::new(nested(right)),
-    }
+    Expr::BinaryOp { left: Box::new(nested(left)), op, right: Box::new(nested(right)) }
 }
 
 /// An operand of an operator: other operators go into parentheses.
@@ -160,10 +146,7 @@ fn joined(mut parts: Vec<Expr>, op: &BinaryOperator, empty: bool) -> Expr {
 
 /// `NOT expr`.
 pub fn not(expr: Expr) -> Expr {
-    Expr::UnaryOp {
-        op: UnaryOperator::Not,
-        expr: Box::new(nested(expr)),
-    }
+    Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(nested(expr)) }
 }
 
 /// `expr IS NULL`.
@@ -179,12 +162,7 @@ pub fn is_not_null(expr: Expr) -> Expr {
 /// `CASE WHEN .. THEN .. [ELSE ..] END`.
 pub fn case(branches: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Expr {
     let (conditions, results) = branches.into_iter().unzip();
-    Expr::Case {
-        operand: None,
-        conditions,
-        results,
-        else_result: otherwise.map(Box::new),
-    }
+    Expr::Case { operand: None, conditions, results, else_result: otherwise.map(Box::new) }
 }
 
 /// How many nodes an expression has, its subqueries not counted.

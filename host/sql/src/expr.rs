@@ -1,8 +1,7 @@
 //! Expressions: what each form becomes.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Ident, UnaryOperator,
-    Value as Literal,
+    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, Expr, Ident, UnaryOperator, Value as Literal,
 };
 use tribunal_protocol::{Failure, Kind, Value};
 
@@ -36,24 +35,10 @@ impl Rewriter<'_> {
                 let text = Typed::literal(Value::Text(value.clone()));
                 self.cast_to(text, data_type)
             }
-            Expr::Cast {
-                kind,
-                expr,
-                data_type,
-                format: None,
-            } => self.cast(kind, expr, data_type, place),
-            Expr::Case {
-                operand,
-                conditions,
-                results,
-                else_result,
-            } => self.case(
-                operand.as_deref(),
-                conditions,
-                results,
-                else_result.as_deref(),
-                place,
-            ),
+            Expr::Cast { kind, expr, data_type, format: None } => self.cast(kind, expr, data_type, place),
+            Expr::Case { operand, conditions, results, else_result } => {
+                self.case(operand.as_deref(), conditions, results, else_result.as_deref(), place)
+            }
             Expr::Function(function) => self.function(function, place),
             Expr::Extract { field, expr, .. } => self.extract(field, expr, place),
             Expr::Ceil { expr, field } => {
@@ -65,18 +50,10 @@ impl Rewriter<'_> {
                 self.call("FLOOR", &[expr], place)
             }
             Expr::Position { expr, r#in } => self.call("STRPOS", &[r#in, expr], place),
-            Expr::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                ..
-            } => self.substring(expr, substring_from.as_deref(), substring_for.as_deref(), place),
-            Expr::Trim {
-                expr,
-                trim_where,
-                trim_what,
-                trim_characters,
-            } => self.trim(
+            Expr::Substring { expr, substring_from, substring_for, .. } => {
+                self.substring(expr, substring_from.as_deref(), substring_for.as_deref(), place)
+            }
+            Expr::Trim { expr, trim_where, trim_what, trim_characters } => self.trim(
                 expr,
                 *trim_where,
                 trim_what.as_deref().or_else(|| trim_characters.as_deref()?.first()),
@@ -96,10 +73,7 @@ impl Rewriter<'_> {
         }
         if name.quote_style == Some('"') {
             let failure = place.scope.unknown(&name.value);
-            return Err(Failure::unknown(format!(
-                "{}; texts stand in single quotes",
-                failure.message
-            )));
+            return Err(Failure::unknown(format!("{}; texts stand in single quotes", failure.message)));
         }
         Err(place.scope.unknown(&name.value))
     }
@@ -107,9 +81,7 @@ impl Rewriter<'_> {
     fn literal(&mut self, literal: &Literal) -> Result<Typed, Failure> {
         Ok(Typed::literal(match literal {
             Literal::Number(number, _) => number_value(&number.to_string())?,
-            Literal::SingleQuotedString(text) | Literal::NationalStringLiteral(text) => {
-                Value::Text(text.clone())
-            }
+            Literal::SingleQuotedString(text) | Literal::NationalStringLiteral(text) => Value::Text(text.clone()),
             Literal::EscapedStringLiteral(text) => Value::Text(text.clone()),
             Literal::DollarQuotedString(text) => Value::Text(text.value.clone()),
             Literal::Boolean(truth) => Value::Boolean(*truth),
@@ -125,24 +97,14 @@ impl Rewriter<'_> {
             .and_then(|digits| digits.parse::<usize>().ok())
             .and_then(|number| number.checked_sub(1));
         let Some(index) = index else {
-            return Err(Failure::invalid(format!(
-                "parameters are $1, $2, ..; {name} is none"
-            )));
+            return Err(Failure::invalid(format!("parameters are $1, $2, ..; {name} is none")));
         };
         self.parameters.get(index).cloned().ok_or_else(|| {
-            Failure::invalid(format!(
-                "{name} is used, but {} parameters are given",
-                self.parameters.len()
-            ))
+            Failure::invalid(format!("{name} is used, but {} parameters are given", self.parameters.len()))
         })
     }
 
-    fn signed(
-        &mut self,
-        op: UnaryOperator,
-        expr: &Expr,
-        place: Place<'_>,
-    ) -> Result<Term, Failure> {
+    fn signed(&mut self, op: UnaryOperator, expr: &Expr, place: Place<'_>) -> Result<Term, Failure> {
         let negative = match op {
             UnaryOperator::Plus => false,
             UnaryOperator::Minus => true,
@@ -172,24 +134,13 @@ impl Rewriter<'_> {
         // The engine's own minus wraps at the smallest integer; its subtraction does not.
         let (kind, nullable) = (typed.kind, typed.nullable);
         let negated = match kind {
-            Kind::Integer => {
-                emit::binary(emit::number(0), BinaryOperator::Minus, typed.expr())
-            }
-            _ => Expr::UnaryOp {
-                op: UnaryOperator::Minus,
-                expr: Box::new(Expr::Nested(Box::new(typed.expr()))),
-            },
+            Kind::Integer => emit::binary(emit::number(0), BinaryOperator::Minus, typed.expr()),
+            _ => Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(Expr::Nested(Box::new(typed.expr()))) },
         };
         Ok(Typed::new(negated, kind, nullable).into())
     }
 
-    fn cast(
-        &mut self,
-        kind: &CastKind,
-        expr: &Expr,
-        data_type: &DataType,
-        place: Place<'_>,
-    ) -> Result<Typed, Failure> {
+    fn cast(&mut self, kind: &CastKind, expr: &Expr, data_type: &DataType, place: Place<'_>) -> Result<Typed, Failure> {
         match kind {
             CastKind::Cast | CastKind::DoubleColon => {}
             CastKind::TryCast | CastKind::SafeCast => {
@@ -243,10 +194,7 @@ impl Rewriter<'_> {
         let nullable = thens.iter().any(|then| then.nullable);
         let (mut thens, kind) = self.unify(thens)?;
         let otherwise = thens.pop().map(Typed::expr);
-        let branches = whens
-            .into_iter()
-            .zip(thens.into_iter().map(Typed::expr))
-            .collect();
+        let branches = whens.into_iter().zip(thens.into_iter().map(Typed::expr)).collect();
         Ok(Typed::new(emit::case(branches, otherwise), kind, nullable))
     }
 
@@ -262,10 +210,7 @@ impl Rewriter<'_> {
 
 /// An output column that may be named in this clause.
 fn output(place: Place<'_>, name: &str) -> Result<Option<Typed>, Failure> {
-    let mut found = place
-        .outputs
-        .iter()
-        .filter(|output| output.named && crate::scope::same(&output.name, name));
+    let mut found = place.outputs.iter().filter(|output| output.named && crate::scope::same(&output.name, name));
     match (found.next(), found.next()) {
         (Some(_), Some(_)) => Err(Failure::invalid(format!("column {name} is ambiguous"))),
         (output, _) => Ok(output.map(|output| output.typed.clone())),

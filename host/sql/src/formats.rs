@@ -69,9 +69,7 @@ pub fn from_postgresql(format: &str) -> Result<String, Failure> {
         let found = PATTERNS.iter().find(|(pattern, _)| {
             rest.starts_with(pattern)
                 || (numeric(pattern)
-                    && rest
-                        .get(..pattern.len())
-                        .is_some_and(|start| start.eq_ignore_ascii_case(pattern)))
+                    && rest.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern)))
         });
         if let Some((pattern, meaning)) = found {
             ours.push_str(meaning);
@@ -79,9 +77,8 @@ pub fn from_postgresql(format: &str) -> Result<String, Failure> {
             continue;
         }
         if let Some(quoted) = rest.strip_prefix('"') {
-            let (text, after) = quoted
-                .split_once('"')
-                .ok_or_else(|| Failure::invalid("TO_CHAR format with an open quote"))?;
+            let (text, after) =
+                quoted.split_once('"').ok_or_else(|| Failure::invalid("TO_CHAR format with an open quote"))?;
             ours.push_str(&text.replace('%', "%%"));
             rest = after;
             continue;

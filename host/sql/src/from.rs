@@ -1,8 +1,8 @@
 //! FROM: tables, derived tables and joins become one chain of inner and left joins.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query,
-    TableAlias, TableFactor, TableWithJoins,
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableFactor,
+    TableWithJoins,
 };
 use tribunal_protocol::Failure;
 
@@ -49,11 +49,7 @@ impl Rewriter<'_> {
         from: &[TableWithJoins],
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Sources<'p>, Failure> {
-        let mut sources = Sources {
-            scope: Scope::inside(parent),
-            first: None,
-            joins: Vec::new(),
-        };
+        let mut sources = Sources { scope: Scope::inside(parent), first: None, joins: Vec::new() };
         for (place, tree) in from.iter().enumerate() {
             let source = self.source(&tree.relation, parent)?;
             add(&mut sources, source, false, Vec::new())?;
@@ -127,12 +123,7 @@ impl Rewriter<'_> {
         sources.scope.make_nullable();
         sources.scope.relations.extend(source.relation);
         sources.scope.merged.extend(source.merged);
-        sources.joins.push(Joined {
-            factor,
-            alias: alias.clone(),
-            left: true,
-            filters: Vec::new(),
-        });
+        sources.joins.push(Joined { factor, alias: alias.clone(), left: true, filters: Vec::new() });
         let filters = self.on(sources, constraint, names.clone(), &alias, false)?;
         // Of two merged columns, the one of the side that is kept counts.
         for name in &names {
@@ -166,11 +157,7 @@ impl Rewriter<'_> {
             .collect();
         self.grow(columns.len())?;
         let labels: Vec<String> = (0..columns.len()).map(crate::select::label).collect();
-        let items = columns
-            .into_iter()
-            .enumerate()
-            .map(|(index, column)| item(column, index))
-            .collect();
+        let items = columns.into_iter().enumerate().map(|(index, column)| item(column, index)).collect();
         let from = assemble(sources.first.take(), std::mem::take(&mut sources.joins));
         let query = query_of(select(items, from.into_iter().collect(), None));
         sources.scope.move_into(&alias, &labels);
@@ -197,11 +184,7 @@ impl Rewriter<'_> {
             cond.filters(&mut filters);
         }
         if left {
-            let columns = sources
-                .scope
-                .relations
-                .iter_mut()
-                .flat_map(|relation| &mut relation.columns);
+            let columns = sources.scope.relations.iter_mut().flat_map(|relation| &mut relation.columns);
             for column in columns.filter(|column| column.alias == alias) {
                 column.nullable = true;
             }
@@ -234,11 +217,7 @@ impl Rewriter<'_> {
         self.compare(left.into(), &BinaryOperator::Eq, right.into())
     }
 
-    fn source(
-        &mut self,
-        factor: &TableFactor,
-        parent: Option<&Scope<'_>>,
-    ) -> Result<Source, Failure> {
+    fn source(&mut self, factor: &TableFactor, parent: Option<&Scope<'_>>) -> Result<Source, Failure> {
         match factor {
             TableFactor::Table {
                 name,
@@ -248,34 +227,21 @@ impl Rewriter<'_> {
                 version: None,
                 with_ordinality: false,
                 partitions,
-            } if with_hints.is_empty() && partitions.is_empty() => {
-                self.table(name, alias.as_ref())
-            }
+            } if with_hints.is_empty() && partitions.is_empty() => self.table(name, alias.as_ref()),
             TableFactor::Table { name, args: Some(_), .. } => {
                 Err(Failure::unsupported(format!("the table function {name}")))
             }
-            TableFactor::Derived {
-                lateral: false,
-                subquery,
-                alias,
-            } => {
+            TableFactor::Derived { lateral: false, subquery, alias } => {
                 let selected = self.query(subquery, parent)?;
                 self.derived_source(selected, alias.as_ref())
             }
             TableFactor::Derived { lateral: true, .. } => Err(Failure::unsupported("LATERAL")),
-            TableFactor::NestedJoin {
-                table_with_joins,
-                alias: None,
-            } => self.nested_join(table_with_joins, parent),
+            TableFactor::NestedJoin { table_with_joins, alias: None } => self.nested_join(table_with_joins, parent),
             _ => Err(Failure::unsupported("a source of this form in FROM")),
         }
     }
 
-    fn nested_join(
-        &mut self,
-        tree: &TableWithJoins,
-        parent: Option<&Scope<'_>>,
-    ) -> Result<Source, Failure> {
+    fn nested_join(&mut self, tree: &TableWithJoins, parent: Option<&Scope<'_>>) -> Result<Source, Failure> {
         let mut sources = self.sources(std::slice::from_ref(tree), parent)?;
         if !sources.joins.is_empty() {
             self.wrap(&mut sources)?;
@@ -287,12 +253,9 @@ impl Rewriter<'_> {
             .find_map(|relation| relation.columns.first())
             .map(|column| column.alias.clone());
         match (sources.first, alias) {
-            (Some(factor), Some(alias)) => Ok(Source {
-                factor,
-                alias,
-                relation: sources.scope.relations,
-                merged: sources.scope.merged,
-            }),
+            (Some(factor), Some(alias)) => {
+                Ok(Source { factor, alias, relation: sources.scope.relations, merged: sources.scope.merged })
+            }
             _ => Err(Failure::unsupported("a source without columns")),
         }
     }
@@ -311,19 +274,12 @@ impl Rewriter<'_> {
                 rewriter.deeper(|rewriter| rewriter.query(&cte.query, None))
             })?;
             let columns = alias.map_or(cte.columns.clone(), |alias| {
-                if alias.columns.is_empty() {
-                    cte.columns.clone()
-                } else {
-                    alias.columns.clone()
-                }
+                if alias.columns.is_empty() { cte.columns.clone() } else { alias.columns.clone() }
             });
             let name = alias.map_or_else(|| Ident::new(&cte.name), |alias| alias.name.clone());
             return self.derived_source(selected, Some(&TableAlias { name, columns }));
         }
-        let schema = self
-            .catalog
-            .table(table)
-            .ok_or_else(|| Failure::unknown(format!("no table {table}")))?;
+        let schema = self.catalog.table(table).ok_or_else(|| Failure::unknown(format!("no table {table}")))?;
         self.tables.insert(schema.name.clone());
         let engine_alias = self.alias()?;
         let mut columns: Vec<Column> = schema
@@ -346,11 +302,8 @@ impl Rewriter<'_> {
             .unwrap_or_default();
         let names = alias.map_or(&[][..], |alias| alias.columns.as_slice());
         rename(&mut columns, names)?;
-        let relation = Relation {
-            name: alias.map_or_else(|| last.value.clone(), |alias| alias.name.value.clone()),
-            columns,
-            key,
-        };
+        let relation =
+            Relation { name: alias.map_or_else(|| last.value.clone(), |alias| alias.name.value.clone()), columns, key };
         let factor = TableFactor::Table {
             name: ObjectName(vec![emit::ident(&schema.name)]),
             alias: alias_of(&engine_alias),
@@ -360,12 +313,7 @@ impl Rewriter<'_> {
             with_ordinality: false,
             partitions: Vec::new(),
         };
-        Ok(Source {
-            factor,
-            alias: engine_alias,
-            relation: vec![relation],
-            merged: Vec::new(),
-        })
+        Ok(Source { factor, alias: engine_alias, relation: vec![relation], merged: Vec::new() })
     }
 
     fn derived_source(
@@ -414,30 +362,18 @@ impl Rewriter<'_> {
     }
 
     /// A subquery in an expression.
-    pub fn subquery(
-        &mut self,
-        query: &Query,
-        place: Place<'_>,
-    ) -> Result<crate::select::Selected, Failure> {
+    pub fn subquery(&mut self, query: &Query, place: Place<'_>) -> Result<crate::select::Selected, Failure> {
         self.query(query, Some(place.scope))
     }
 }
 
-fn add(
-    sources: &mut Sources<'_>,
-    mut source: Source,
-    left: bool,
-    filters: Vec<Expr>,
-) -> Result<(), Failure> {
+fn add(sources: &mut Sources<'_>, mut source: Source, left: bool, filters: Vec<Expr>) -> Result<(), Failure> {
     for (_, typed) in &mut source.merged {
         typed.nullable |= left;
     }
     for relation in &source.relation {
         if sources.scope.relation(&relation.name).is_some() {
-            return Err(Failure::invalid(format!(
-                "{} stands twice in FROM; give each an alias",
-                relation.name
-            )));
+            return Err(Failure::invalid(format!("{} stands twice in FROM; give each an alias", relation.name)));
         }
     }
     sources.scope.relations.extend(source.relation);
@@ -445,23 +381,14 @@ fn add(
     if sources.first.is_none() {
         sources.first = Some(source.factor);
     } else {
-        sources.joins.push(Joined {
-            factor: source.factor,
-            alias: source.alias,
-            left,
-            filters,
-        });
+        sources.joins.push(Joined { factor: source.factor, alias: source.alias, left, filters });
     }
     Ok(())
 }
 
 fn rename(columns: &mut [Column], names: &[Ident]) -> Result<(), Failure> {
     if names.len() > columns.len() {
-        return Err(Failure::invalid(format!(
-            "{} column names given, {} columns there",
-            names.len(),
-            columns.len()
-        )));
+        return Err(Failure::invalid(format!("{} column names given, {} columns there", names.len(), columns.len())));
     }
     for (column, name) in columns.iter_mut().zip(names) {
         column.name.clone_from(&name.value);
@@ -470,11 +397,7 @@ fn rename(columns: &mut [Column], names: &[Ident]) -> Result<(), Failure> {
 }
 
 /// The names that USING lists or NATURAL finds.
-fn shared(
-    constraint: &JoinConstraint,
-    scope: &Scope<'_>,
-    source: &Source,
-) -> Result<Vec<String>, Failure> {
+fn shared(constraint: &JoinConstraint, scope: &Scope<'_>, source: &Source) -> Result<Vec<String>, Failure> {
     let right = || source.relation.iter().flat_map(|relation| &relation.columns);
     Ok(match constraint {
         JoinConstraint::On(_) | JoinConstraint::None => Vec::new(),
@@ -503,12 +426,7 @@ pub fn hashable(filters: Vec<Expr>, alias: &str) -> Vec<Expr> {
     let mut keys = Vec::new();
     let mut rest = Vec::new();
     for filter in filters {
-        let Expr::BinaryOp {
-            left,
-            op: BinaryOperator::Eq,
-            right,
-        } = filter
-        else {
+        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = filter else {
             rest.push(filter);
             continue;
         };
@@ -527,11 +445,7 @@ pub fn hashable(filters: Vec<Expr>, alias: &str) -> Vec<Expr> {
 }
 
 fn equation(left: Expr, right: Expr) -> Expr {
-    Expr::BinaryOp {
-        left: Box::new(left),
-        op: BinaryOperator::Eq,
-        right: Box::new(right),
-    }
+    Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Eq, right: Box::new(right) }
 }
 
 /// The FROM of the engine; none where there is none.

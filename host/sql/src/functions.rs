@@ -1,8 +1,8 @@
 //! Function calls: an allow-list by name and number of arguments.
 
 use sqlparser::ast::{
-    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments,
 };
 use tribunal_protocol::value::MICROS_PER_DAY;
 use tribunal_protocol::{Failure, Value};
@@ -131,15 +131,14 @@ impl Rewriter<'_> {
         Ok(match (name, arguments) {
             ("CURRENT_DATE" | "TODAY", 0) => Some(Typed::literal(Value::Date(days))),
             ("CURRENT_TIMESTAMP" | "NOW" | "LOCALTIMESTAMP", 0) => {
-                Some(Typed::literal(Value::Timestamp(
-                    i64::from(days) * MICROS_PER_DAY,
-                )))
+                Some(Typed::literal(Value::Timestamp(i64::from(days) * MICROS_PER_DAY)))
             }
-            ("CURRENT_TIME" | "LOCALTIME" | "CLOCK_TIMESTAMP" | "RANDOM" | "RAND"
-            | "GENERATE_UUID" | "GEN_RANDOM_UUID" | "RANDOMBLOB", _) => {
-                return Err(Failure::denied(format!(
-                    "{name} is not allowed: an answer must follow from the data"
-                )));
+            (
+                "CURRENT_TIME" | "LOCALTIME" | "CLOCK_TIMESTAMP" | "RANDOM" | "RAND" | "GENERATE_UUID"
+                | "GEN_RANDOM_UUID" | "RANDOMBLOB",
+                _,
+            ) => {
+                return Err(Failure::denied(format!("{name} is not allowed: an answer must follow from the data")));
             }
             _ => None,
         })
@@ -151,10 +150,7 @@ pub fn no_function(name: &str, arguments: usize) -> Failure {
     if KNOWN_ELSEWHERE.contains(&name) {
         return Failure::unsupported(format!("the function {name}"));
     }
-    Failure::unknown(format!(
-        "no function {name} of {arguments} argument{}",
-        if arguments == 1 { "" } else { "s" }
-    ))
+    Failure::unknown(format!("no function {name} of {arguments} argument{}", if arguments == 1 { "" } else { "s" }))
 }
 
 /// Functions that other databases have and that agents often try.
@@ -200,23 +196,12 @@ pub fn name_of(function: &Function) -> Result<String, Failure> {
 
 /// What the engine would drop from a call is refused.
 fn plain(function: &Function) -> Result<(), Failure> {
-    let Function {
-        name: _,
-        parameters,
-        args: _,
-        filter: _,
-        null_treatment,
-        over,
-        within_group,
-    } = function;
+    let Function { name: _, parameters, args: _, filter: _, null_treatment, over, within_group } = function;
     let refused = [
         (over.is_some(), "window functions (OVER)"),
         (!within_group.is_empty(), "WITHIN GROUP"),
         (null_treatment.is_some(), "IGNORE NULLS"),
-        (
-            !matches!(parameters, FunctionArguments::None),
-            "parameters of a function",
-        ),
+        (!matches!(parameters, FunctionArguments::None), "parameters of a function"),
     ];
     match refused.iter().find(|(refused, _)| *refused) {
         Some((_, what)) => Err(Failure::unsupported(*what)),
@@ -230,18 +215,10 @@ fn arguments<'a>(args: &'a FunctionArguments, name: &str) -> Result<Arguments<'a
             FunctionArguments::Subquery(_) => {
                 Err(Failure::unsupported("a subquery as an argument without parentheses"))
             }
-            _ => Ok(Arguments {
-                list: Vec::new(),
-                star: false,
-                distinct: false,
-            }),
+            _ => Ok(Arguments { list: Vec::new(), star: false, distinct: false }),
         };
     };
-    let FunctionArgumentList {
-        duplicate_treatment,
-        args,
-        clauses,
-    } = list;
+    let FunctionArgumentList { duplicate_treatment, args, clauses } = list;
     if let Some(clause) = clauses.first() {
         return Err(Failure::unsupported(match clause {
             FunctionArgumentClause::OrderBy(_) => "ORDER BY inside an aggregate",

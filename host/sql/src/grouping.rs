@@ -55,10 +55,7 @@ impl Groups<'_> {
         if key(alias, name) || self.follows(alias, name, &key) {
             return Ok(());
         }
-        Err(Failure::invalid(format!(
-            "column {} must be in GROUP BY or inside an aggregate",
-            column.name
-        )))
+        Err(Failure::invalid(format!("column {} must be in GROUP BY or inside an aggregate", column.name)))
     }
 
     /// Whether the primary key of the column's table is grouped by: then all else follows.

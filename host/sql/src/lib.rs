@@ -65,11 +65,7 @@ pub struct Prepared {
 ///
 /// # Errors
 /// A failure as the agent may read it.
-pub fn prepare_query(
-    sql: &str,
-    catalog: &dyn Catalog,
-    parameters: &[Value],
-) -> Result<Prepared, Failure> {
+pub fn prepare_query(sql: &str, catalog: &dyn Catalog, parameters: &[Value]) -> Result<Prepared, Failure> {
     let statement = parse_query(sql)?;
     let ast::Statement::Query(query) = &statement else {
         return Err(Failure::invalid("a query expected: SELECT .."));
@@ -89,18 +85,9 @@ pub fn prepare_query(
 ///
 /// # Errors
 /// A failure as the agent may read it.
-pub fn prepare_change(
-    sql: &str,
-    catalog: &dyn Catalog,
-    parameters: &[Value],
-) -> Result<Prepared, Failure> {
+pub fn prepare_change(sql: &str, catalog: &dyn Catalog, parameters: &[Value]) -> Result<Prepared, Failure> {
     let statement = parse::parse_change(sql)?;
     let mut rewriter = rewrite::Rewriter::new(catalog, parameters);
     let statement = rewriter.change(&statement)?;
-    Ok(Prepared {
-        statement,
-        kinds: Vec::new(),
-        names: Vec::new(),
-        tables: rewriter.tables,
-    })
+    Ok(Prepared { statement, kinds: Vec::new(), names: Vec::new(), tables: rewriter.tables })
 }

@@ -33,10 +33,7 @@ impl Rewriter<'_> {
         let value = self.value(expr, place)?;
         let pattern = self.value(pattern, place)?;
         if !matches!(value.kind, Kind::Text | Kind::Unknown) {
-            return Err(Failure::invalid(format!(
-                "LIKE needs a text on its left, {} given; CAST it",
-                value.kind
-            )));
+            return Err(Failure::invalid(format!("LIKE needs a text on its left, {} given; CAST it", value.kind)));
         }
         if pattern.is_null() || value.is_null() {
             return Ok(Cond::Const(None));
@@ -71,12 +68,8 @@ impl Rewriter<'_> {
             [Piece::Any, Piece::Text(end)] => self.ends(&value, end),
             [Piece::Any, Piece::Text(middle), Piece::Any] => {
                 let again = self.copy_of(&value)?;
-                let without = |value| {
-                    emit::call("REPLACE", vec![value, emit::text(middle), emit::text("")])
-                };
-                Ok(atom(&value, |value| {
-                    emit::binary(without(value), BinaryOperator::NotEq, again.expr())
-                }))
+                let without = |value| emit::call("REPLACE", vec![value, emit::text(middle), emit::text("")]);
+                Ok(atom(&value, |value| emit::binary(without(value), BinaryOperator::NotEq, again.expr())))
             }
             [Piece::Text(start), Piece::Any, Piece::Text(end)] => {
                 let length = start.chars().count() + end.chars().count();
@@ -87,17 +80,11 @@ impl Rewriter<'_> {
                     let found = emit::cast(found, Kind::Integer);
                     emit::binary(found, BinaryOperator::GtEq, emit::number(length))
                 });
-                Ok(Cond::All(vec![
-                    self.starts(&value, start)?,
-                    self.ends(&value, end)?,
-                    long,
-                ]))
+                Ok(Cond::All(vec![self.starts(&value, start)?, self.ends(&value, end)?, long]))
             }
             pieces => {
                 let regex = regex(pieces);
-                Ok(atom(&value, |value| {
-                    emit::binary(value, BinaryOperator::PGRegexMatch, emit::text(&regex))
-                }))
+                Ok(atom(&value, |value| emit::binary(value, BinaryOperator::PGRegexMatch, emit::text(&regex))))
             }
         }
     }
@@ -110,13 +97,9 @@ impl Rewriter<'_> {
     fn starts(&mut self, value: &Typed, start: &str) -> Result<Cond, Failure> {
         let value = self.copy_of(value)?;
         let again = self.copy_of(&value)?;
-        let mut parts = vec![atom(&value, |value| {
-            emit::binary(value, BinaryOperator::GtEq, emit::text(start))
-        })];
+        let mut parts = vec![atom(&value, |value| emit::binary(value, BinaryOperator::GtEq, emit::text(start)))];
         if let Some(end) = successor(start) {
-            parts.push(atom(&again, |value| {
-                emit::binary(value, BinaryOperator::Lt, emit::text(&end))
-            }));
+            parts.push(atom(&again, |value| emit::binary(value, BinaryOperator::Lt, emit::text(&end))));
         }
         Ok(Cond::All(parts))
     }
@@ -131,10 +114,7 @@ impl Rewriter<'_> {
 }
 
 fn atom(value: &Typed, make: impl FnOnce(Expr) -> Expr) -> Cond {
-    Cond::Atom {
-        nullable: value.nullable,
-        expr: make(value.clone().expr()),
-    }
+    Cond::Atom { nullable: value.nullable, expr: make(value.clone().expr()) }
 }
 
 /// The first text behind all that start with `start`: texts compare by their code points.

@@ -30,28 +30,14 @@ pub fn query(query: &Query) -> Result<(), Failure> {
     } = query;
     refuse(&[
         (!limit_by.is_empty(), "LIMIT BY"),
-        (
-            fetch.as_ref().is_some_and(|fetch| fetch.with_ties),
-            "FETCH .. WITH TIES",
-        ),
-        (
-            fetch.as_ref().is_some_and(|fetch| fetch.percent),
-            "FETCH .. PERCENT",
-        ),
+        (fetch.as_ref().is_some_and(|fetch| fetch.with_ties), "FETCH .. WITH TIES"),
+        (fetch.as_ref().is_some_and(|fetch| fetch.percent), "FETCH .. PERCENT"),
         (!locks.is_empty(), "FOR UPDATE"),
         (for_clause.is_some(), "FOR XML, JSON or BROWSE"),
         (settings.is_some(), "SETTINGS"),
         (format_clause.is_some(), "FORMAT"),
-        (
-            order_by.as_ref().is_some_and(|order| order.interpolate.is_some()),
-            "INTERPOLATE",
-        ),
-        (
-            order_by
-                .as_ref()
-                .is_some_and(|order| order.exprs.iter().any(|key| key.with_fill.is_some())),
-            "WITH FILL",
-        ),
+        (order_by.as_ref().is_some_and(|order| order.interpolate.is_some()), "INTERPOLATE"),
+        (order_by.as_ref().is_some_and(|order| order.exprs.iter().any(|key| key.with_fill.is_some())), "WITH FILL"),
     ])
 }
 

@@ -13,24 +13,14 @@ impl Rewriter<'_> {
     pub fn condition(&mut self, expr: &Expr, place: Place<'_>) -> Result<Cond, Failure> {
         match expr {
             Expr::Nested(inner) => self.condition(inner, place),
-            Expr::BinaryOp {
-                op: op @ (BinaryOperator::And | BinaryOperator::Or),
-                ..
-            } => {
+            Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
                 let mut parts = Vec::new();
                 for part in chain(expr, op) {
                     parts.push(self.condition(part, place)?);
                 }
-                Ok(if *op == BinaryOperator::And {
-                    Cond::All(parts)
-                } else {
-                    Cond::Any(parts)
-                })
+                Ok(if *op == BinaryOperator::And { Cond::All(parts) } else { Cond::Any(parts) })
             }
-            Expr::UnaryOp {
-                op: UnaryOperator::Not,
-                expr,
-            } => Ok(self.condition(expr, place)?.not()),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(self.condition(expr, place)?.not()),
             Expr::BinaryOp { left, op, right } if is_comparison(op) => {
                 if let (Expr::Tuple(left), Expr::Tuple(right)) = (&**left, &**right) {
                     return self.compare_rows(left, op, right, place);
@@ -60,39 +50,27 @@ impl Rewriter<'_> {
         }
         let typed = self.value(expr, place)?;
         match (typed.kind, typed.node) {
-            (Kind::Boolean | Kind::Unknown, Node::Literal(Value::Boolean(truth))) => {
-                Ok(Cond::Const(Some(truth)))
-            }
+            (Kind::Boolean | Kind::Unknown, Node::Literal(Value::Boolean(truth))) => Ok(Cond::Const(Some(truth))),
             (_, Node::Literal(Value::Null)) => Ok(Cond::Const(None)),
-            (Kind::Boolean, Node::Expr(expr)) => Ok(Cond::Atom {
-                expr,
-                nullable: typed.nullable,
-            }),
+            (Kind::Boolean, Node::Expr(expr)) => Ok(Cond::Atom { expr, nullable: typed.nullable }),
             (Kind::Unknown, Node::Expr(_)) => Ok(Cond::Const(None)),
-            (kind, _) => Err(Failure::invalid(format!(
-                "a condition must be boolean, {kind} given; compare it with something"
-            ))),
+            (kind, _) => {
+                Err(Failure::invalid(format!("a condition must be boolean, {kind} given; compare it with something")))
+            }
         }
     }
 
     fn predicate(&mut self, expr: &Expr, place: Place<'_>) -> Result<Cond, Failure> {
         match expr {
             Expr::IsNull(inner) | Expr::IsUnknown(inner) => self.null_test(inner, place),
-            Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => {
-                Ok(self.null_test(inner, place)?.not())
-            }
+            Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => Ok(self.null_test(inner, place)?.not()),
             Expr::IsTrue(inner) => self.truth_test(inner, true, place),
             Expr::IsNotTrue(inner) => Ok(self.truth_test(inner, true, place)?.not()),
             Expr::IsFalse(inner) => self.truth_test(inner, false, place),
             Expr::IsNotFalse(inner) => Ok(self.truth_test(inner, false, place)?.not()),
             Expr::IsDistinctFrom(left, right) => Ok(self.same_test(left, right, place)?.not()),
             Expr::IsNotDistinctFrom(left, right) => self.same_test(left, right, place),
-            Expr::Between {
-                expr,
-                negated,
-                low,
-                high,
-            } => {
+            Expr::Between { expr, negated, low, high } => {
                 let value = self.term(expr, place)?;
                 let again = self.copy_term(&value)?;
                 let low = self.term(low, place)?;
@@ -101,55 +79,25 @@ impl Rewriter<'_> {
                 let below = self.compare(again, &BinaryOperator::LtEq, high)?;
                 Ok(Cond::All(vec![above, below]).not_if(*negated))
             }
-            Expr::InList {
-                expr,
-                list,
-                negated,
-            } => Ok(self.in_list(expr, list, place)?.not_if(*negated)),
-            Expr::InSubquery {
-                expr,
-                subquery,
-                negated,
-            } => Ok(self.in_subquery(expr, subquery, place)?.not_if(*negated)),
+            Expr::InList { expr, list, negated } => Ok(self.in_list(expr, list, place)?.not_if(*negated)),
+            Expr::InSubquery { expr, subquery, negated } => {
+                Ok(self.in_subquery(expr, subquery, place)?.not_if(*negated))
+            }
             Expr::Exists { subquery, negated } => {
                 let query = self.exists(subquery, place)?;
-                Ok(Cond::sure(Expr::Exists {
-                    subquery: Box::new(query),
-                    negated: *negated,
-                }))
+                Ok(Cond::sure(Expr::Exists { subquery: Box::new(query), negated: *negated }))
             }
-            Expr::AnyOp {
-                left,
-                compare_op,
-                right,
-                ..
-            } => self.any_of(left, compare_op, right, place),
-            Expr::AllOp {
-                left,
-                compare_op,
-                right,
-            } => {
+            Expr::AnyOp { left, compare_op, right, .. } => self.any_of(left, compare_op, right, place),
+            Expr::AllOp { left, compare_op, right } => {
                 // a op ALL (q) is NOT (a opposite-op ANY (q)).
                 let opposite = opposite(compare_op)?;
                 Ok(self.any_of(left, &opposite, right, place)?.not())
             }
-            Expr::Like {
-                negated,
-                any: false,
-                expr,
-                pattern,
-                escape_char,
-            } => {
+            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
                 let cond = self.like(expr, pattern, escape_char.as_deref(), false, place)?;
                 Ok(cond.not_if(*negated))
             }
-            Expr::ILike {
-                negated,
-                any: false,
-                expr,
-                pattern,
-                escape_char,
-            } => {
+            Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
                 let cond = self.like(expr, pattern, escape_char.as_deref(), true, place)?;
                 Ok(cond.not_if(*negated))
             }
@@ -169,12 +117,7 @@ impl Rewriter<'_> {
         }
     }
 
-    fn truth_test(
-        &mut self,
-        expr: &Expr,
-        wanted: bool,
-        place: Place<'_>,
-    ) -> Result<Cond, Failure> {
+    fn truth_test(&mut self, expr: &Expr, wanted: bool, place: Place<'_>) -> Result<Cond, Failure> {
         let cond = self.condition(expr, place)?;
         Ok(Cond::sure(cond.is(wanted)))
     }

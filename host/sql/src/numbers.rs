@@ -14,11 +14,7 @@ const MAX_SCALE: i64 = 12;
 
 impl Rewriter<'_> {
     /// A function of numbers; none where `name` is not one.
-    pub fn number_function(
-        &mut self,
-        name: &str,
-        arguments: &[Typed],
-    ) -> Result<Option<Typed>, Failure> {
+    pub fn number_function(&mut self, name: &str, arguments: &[Typed]) -> Result<Option<Typed>, Failure> {
         let result = match (name, arguments) {
             ("ABS", [x]) => self.absolute(x.clone()),
             ("ROUND", [x]) => self.round_number(x.clone(), 0),
@@ -76,11 +72,7 @@ impl Rewriter<'_> {
         let zero = emit::literal(&Value::Float(0.0));
         let inside = emit::binary(again.expr(), op, zero);
         let value = emit::call(name, vec![x.expr()]);
-        Ok(Typed::new(
-            emit::case(vec![(inside, value)], None),
-            Kind::Float,
-            true,
-        ))
+        Ok(Typed::new(emit::case(vec![(inside, value)], None), Kind::Float, true))
     }
 
     /// `ROUND(x, digits)`: halves away from zero. A float is rounded by its decimal text.
@@ -125,10 +117,7 @@ impl Rewriter<'_> {
         let nullable = x.nullable;
         let again = self.copy_of(&x)?.expr();
         let half = emit::case(
-            vec![(
-                emit::binary(again, BinaryOperator::Lt, emit::decimal(0, 0)),
-                emit::decimal(-5, 1),
-            )],
+            vec![(emit::binary(again, BinaryOperator::Lt, emit::decimal(0, 0)), emit::decimal(-5, 1))],
             Some(emit::decimal(5, 1)),
         );
         let scaled = scale.up(x.expr());
@@ -205,11 +194,7 @@ impl Scale {
         let places = u32::try_from(power.abs()).unwrap_or(0);
         match power {
             0 => expr,
-            power if power > 0 => emit::binary(
-                expr,
-                BinaryOperator::Multiply,
-                emit::decimal(10_i64.pow(places), 0),
-            ),
+            power if power > 0 => emit::binary(expr, BinaryOperator::Multiply, emit::decimal(10_i64.pow(places), 0)),
             _ => emit::binary(expr, BinaryOperator::Multiply, emit::decimal(1, places)),
         }
     }
@@ -222,9 +207,7 @@ fn whole(expr: Expr) -> Expr {
 
 fn scale(digits: i64, name: &str) -> Result<Scale, Failure> {
     if digits.abs() > MAX_SCALE {
-        return Err(Failure::unsupported(format!(
-            "{name} to more than {MAX_SCALE} digits"
-        )));
+        return Err(Failure::unsupported(format!("{name} to more than {MAX_SCALE} digits")));
     }
     Ok(Scale(digits))
 }

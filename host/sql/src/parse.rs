@@ -41,9 +41,7 @@ pub fn parse_change(sql: &str) -> Result<Statement, Failure> {
     let statement = parse(sql)?;
     match statement {
         Statement::Insert(_) | Statement::Update { .. } | Statement::Delete(_) => Ok(statement),
-        _ => Err(Failure::invalid(
-            "a change expected: INSERT, UPDATE or DELETE",
-        )),
+        _ => Err(Failure::invalid("a change expected: INSERT, UPDATE or DELETE")),
     }
 }
 
@@ -51,10 +49,8 @@ fn parse(sql: &str) -> Result<Statement, Failure> {
     let tokens = tokenize(sql)?;
     cap(&tokens)?;
     let dialect = PostgreSqlDialect {};
-    let mut statements = Parser::new(&dialect)
-        .with_tokens(tokens)
-        .parse_statements()
-        .map_err(|error| unparsed(&error))?;
+    let mut statements =
+        Parser::new(&dialect).with_tokens(tokens).parse_statements().map_err(|error| unparsed(&error))?;
     match (statements.pop(), statements.len()) {
         (Some(statement), 0) => Ok(statement),
         (None, _) => Err(Failure::invalid("a statement expected, nothing given")),
@@ -64,10 +60,7 @@ fn parse(sql: &str) -> Result<Statement, Failure> {
 
 fn tokenize(sql: &str) -> Result<Vec<Token>, Failure> {
     if sql.len() > MAX_BYTES {
-        return Err(Failure::quota(format!(
-            "a statement has at most {MAX_BYTES} bytes; this one has {}",
-            sql.len()
-        )));
+        return Err(Failure::quota(format!("a statement has at most {MAX_BYTES} bytes; this one has {}", sql.len())));
     }
     Tokenizer::new(&PostgreSqlDialect {}, sql)
         .tokenize()
@@ -97,21 +90,12 @@ fn cap(tokens: &[Token]) -> Result<(), Failure> {
     for token in tokens {
         counts.add(token)?;
     }
-    let Counts {
-        tokens,
-        operators,
-        joins,
-        ..
-    } = counts;
-    for (what, count, most) in [
-        ("tokens", tokens, MAX_TOKENS),
-        ("operators", operators, MAX_OPERATORS),
-        ("joins", joins, MAX_JOINS),
-    ] {
+    let Counts { tokens, operators, joins, .. } = counts;
+    for (what, count, most) in
+        [("tokens", tokens, MAX_TOKENS), ("operators", operators, MAX_OPERATORS), ("joins", joins, MAX_JOINS)]
+    {
         if count > most {
-            return Err(Failure::quota(format!(
-                "a statement has at most {most} {what}; this one has {count}"
-            )));
+            return Err(Failure::quota(format!("a statement has at most {most} {what}; this one has {count}")));
         }
     }
     Ok(())
@@ -131,11 +115,7 @@ impl Counts {
                 Keyword::END => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             },
-            Token::Comma
-            | Token::SemiColon
-            | Token::Period
-            | Token::SingleQuotedString(_)
-            | Token::Placeholder(_) => {}
+            Token::Comma | Token::SemiColon | Token::Period | Token::SingleQuotedString(_) | Token::Placeholder(_) => {}
             _ => self.operators += 1,
         }
         self.tokens += 1;
@@ -153,9 +133,7 @@ impl Counts {
 
 /// A short number such as `1e100000000` stands for one of a hundred million digits.
 fn number(digits: &str) -> Result<(), Failure> {
-    let exponent = digits
-        .split_once(['e', 'E'])
-        .map_or(Some(0), |(_, exponent)| exponent.parse::<i32>().ok());
+    let exponent = digits.split_once(['e', 'E']).map_or(Some(0), |(_, exponent)| exponent.parse::<i32>().ok());
     if digits.len() > MAX_DIGITS || exponent.is_none_or(|exponent| exponent.abs() > 308) {
         return Err(Failure::invalid("a number is too long or too large"));
     }

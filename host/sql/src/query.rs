@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use sqlparser::ast::{
-    BinaryOperator, Distinct, Expr, GroupByExpr, Offset, OffsetRows, OrderBy, OrderByExpr, Query,
-    Select, SelectItem, SetExpr, SetOperator,
+    BinaryOperator, Distinct, Expr, GroupByExpr, Offset, OffsetRows, OrderBy, OrderByExpr, Query, Select, SelectItem,
+    SetExpr, SetOperator,
 };
 use tribunal_protocol::{Failure, Kind};
 
@@ -27,11 +27,7 @@ struct Around<'q> {
 
 impl Rewriter<'_> {
     /// Rewrites a query.
-    pub fn query(
-        &mut self,
-        query: &Query,
-        parent: Option<&Scope<'_>>,
-    ) -> Result<Selected, Failure> {
+    pub fn query(&mut self, query: &Query, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
         self.deeper(|rewriter| {
             let visible = rewriter.ctes.clone();
             let aggregated = std::mem::take(&mut rewriter.aggregated);
@@ -42,11 +38,7 @@ impl Rewriter<'_> {
         })
     }
 
-    fn with_query(
-        &mut self,
-        query: &Query,
-        parent: Option<&Scope<'_>>,
-    ) -> Result<Selected, Failure> {
+    fn with_query(&mut self, query: &Query, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
         lint::query(query)?;
         if let Some(with) = &query.with {
             if with.recursive {
@@ -76,9 +68,7 @@ impl Rewriter<'_> {
         match &*query.body {
             SetExpr::Select(select) => self.select(select, around, parent),
             SetExpr::Query(inner)
-                if around.order_by.is_empty()
-                    && around.limit.is_none()
-                    && around.offset.is_none() =>
+                if around.order_by.is_empty() && around.limit.is_none() && around.offset.is_none() =>
             {
                 self.query(inner, parent)
             }
@@ -90,18 +80,11 @@ impl Rewriter<'_> {
             })),
             SetExpr::Values(_) => Err(Failure::unsupported("VALUES as a query")),
             SetExpr::Table(_) => Err(Failure::unsupported("TABLE as a query")),
-            SetExpr::Insert(_) | SetExpr::Update(_) => {
-                Err(Failure::unsupported("a change inside a query"))
-            }
+            SetExpr::Insert(_) | SetExpr::Update(_) => Err(Failure::unsupported("a change inside a query")),
         }
     }
 
-    fn select(
-        &mut self,
-        select: &Select,
-        around: Around<'_>,
-        parent: Option<&Scope<'_>>,
-    ) -> Result<Selected, Failure> {
+    fn select(&mut self, select: &Select, around: Around<'_>, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
         lint::select(select)?;
         let distinct = match &select.distinct {
             None => false,
@@ -110,11 +93,7 @@ impl Rewriter<'_> {
         };
         let mut sources = self.sources(&select.from, parent)?;
         let filters = self.filters(select.selection.as_ref(), &mut sources)?;
-        let Sources {
-            scope,
-            first,
-            joins,
-        } = sources;
+        let Sources { scope, first, joins } = sources;
         let outputs = self.outputs(&select.projection, &scope)?;
         let keys = self.keys(&select.group_by, &outputs, &scope)?;
         let having = self.having(select.having.as_ref(), &outputs, &scope)?;
@@ -124,10 +103,7 @@ impl Rewriter<'_> {
             return Err(Failure::unsupported("HAVING without an aggregate or GROUP BY"));
         }
         if grouped {
-            let groups = Groups {
-                keys: &keys,
-                scope: &scope,
-            };
+            let groups = Groups { keys: &keys, scope: &scope };
             let items = outputs.iter().map(|output| output.typed.clone().expr());
             let sorted = order.iter().map(|key| key.expr.clone());
             for expr in items.chain(having.clone()).chain(sorted) {
@@ -135,9 +111,7 @@ impl Rewriter<'_> {
             }
         }
         let items: Vec<Expr> = outputs.iter().map(|output| output.typed.clone().expr()).collect();
-        if distinct
-            && let Some(key) = order.iter().find(|key| !among(&key.expr, &items))
-        {
+        if distinct && let Some(key) = order.iter().find(|key| !among(&key.expr, &items)) {
             return Err(Failure::invalid(format!(
                 "ORDER BY {} with DISTINCT: it must be in the select list",
                 key.text
@@ -145,40 +119,22 @@ impl Rewriter<'_> {
         }
         let mut built = empty_select(Vec::new(), Vec::new(), filters);
         built.distinct = distinct.then_some(Distinct::Distinct);
-        built.projection = items
-            .into_iter()
-            .enumerate()
-            .map(|(index, expr)| item(expr, index))
-            .collect();
+        built.projection = items.into_iter().enumerate().map(|(index, expr)| item(expr, index)).collect();
         built.from = assemble(first, joins).into_iter().collect();
         built.group_by = GroupByExpr::Expressions(keys, Vec::new());
         built.having = having;
         let mut query = query_of(built);
         let sorted: Vec<OrderByExpr> = order.into_iter().flat_map(Key::keys).collect();
-        query.order_by = (!sorted.is_empty()).then_some(OrderBy {
-            exprs: sorted,
-            interpolate: None,
-        });
+        query.order_by = (!sorted.is_empty()).then_some(OrderBy { exprs: sorted, interpolate: None });
         query.limit = self.count(around.limit, "LIMIT")?;
-        query.offset = self.count(around.offset, "OFFSET")?.map(|value| Offset {
-            value,
-            rows: OffsetRows::None,
-        });
+        query.offset = self.count(around.offset, "OFFSET")?.map(|value| Offset { value, rows: OffsetRows::None });
         let plain = !grouped && !distinct && query.limit.is_none() && query.offset.is_none();
-        Ok(Selected {
-            query,
-            columns: outputs.into_iter().map(shape).collect(),
-            plain,
-        })
+        Ok(Selected { query, columns: outputs.into_iter().map(shape).collect(), plain })
     }
 
     /// WHERE: equations between sources move to their join, where the engine makes a hash join of
     /// them; the rest stays.
-    fn filters(
-        &mut self,
-        selection: Option<&Expr>,
-        sources: &mut Sources<'_>,
-    ) -> Result<Option<Expr>, Failure> {
+    fn filters(&mut self, selection: Option<&Expr>, sources: &mut Sources<'_>) -> Result<Option<Expr>, Failure> {
         let Some(selection) = selection else {
             return Ok(None);
         };
@@ -201,11 +157,7 @@ impl Rewriter<'_> {
         Ok((!rest.is_empty()).then(|| emit::all(rest)))
     }
 
-    fn outputs(
-        &mut self,
-        projection: &[SelectItem],
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Output>, Failure> {
+    fn outputs(&mut self, projection: &[SelectItem], scope: &Scope<'_>) -> Result<Vec<Output>, Failure> {
         let mut outputs = Vec::new();
         for item in projection {
             match item {
@@ -221,9 +173,7 @@ impl Rewriter<'_> {
                         .relation(table)
                         .ok_or_else(|| Failure::unknown(format!("no table {table} in this FROM")))?;
                     let columns = relation.columns.iter();
-                    outputs.extend(
-                        columns.map(|column| starred((column.name.clone(), column.typed()))),
-                    );
+                    outputs.extend(columns.map(|column| starred((column.name.clone(), column.typed()))));
                 }
                 SelectItem::UnnamedExpr(expr) => {
                     let typed = self.value(expr, Place::aggregates(scope))?;
@@ -231,31 +181,18 @@ impl Rewriter<'_> {
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let typed = self.value(expr, Place::aggregates(scope))?;
-                    outputs.push(Output {
-                        name: alias.value.clone(),
-                        named: true,
-                        typed,
-                    });
+                    outputs.push(Output { name: alias.value.clone(), named: true, typed });
                 }
             }
         }
         Ok(outputs)
     }
 
-    fn keys(
-        &mut self,
-        group_by: &GroupByExpr,
-        outputs: &[Output],
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Expr>, Failure> {
+    fn keys(&mut self, group_by: &GroupByExpr, outputs: &[Output], scope: &Scope<'_>) -> Result<Vec<Expr>, Failure> {
         let GroupByExpr::Expressions(expressions, _) = group_by else {
             return Err(Failure::unsupported("GROUP BY ALL"));
         };
-        let place = Place {
-            scope,
-            clause: Clause::Plain("GROUP BY"),
-            outputs,
-        };
+        let place = Place { scope, clause: Clause::Plain("GROUP BY"), outputs };
         let mut keys = Vec::with_capacity(expressions.len());
         for expr in expressions {
             let typed = match ordinal(expr) {
@@ -282,27 +219,14 @@ impl Rewriter<'_> {
         let Some(having) = having else {
             return Ok(None);
         };
-        let place = Place {
-            scope,
-            clause: Clause::Aggregates,
-            outputs,
-        };
+        let place = Place { scope, clause: Clause::Aggregates, outputs };
         let mut filters = Vec::new();
         self.condition(having, place)?.filters(&mut filters);
         Ok(Some(emit::all(filters)))
     }
 
-    fn order(
-        &mut self,
-        keys: &[OrderByExpr],
-        outputs: &[Output],
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Key>, Failure> {
-        let place = Place {
-            scope,
-            clause: Clause::Aggregates,
-            outputs,
-        };
+    fn order(&mut self, keys: &[OrderByExpr], outputs: &[Output], scope: &Scope<'_>) -> Result<Vec<Key>, Failure> {
+        let place = Place { scope, clause: Clause::Aggregates, outputs };
         let mut order = Vec::with_capacity(keys.len());
         for key in keys {
             let output = match &key.expr {
@@ -332,16 +256,11 @@ impl Rewriter<'_> {
     }
 
     fn nth(&mut self, number: i64, outputs: &[Output], clause: &str) -> Result<Typed, Failure> {
-        let output = usize::try_from(number)
-            .ok()
-            .and_then(|number| number.checked_sub(1))
-            .and_then(|index| outputs.get(index));
+        let output =
+            usize::try_from(number).ok().and_then(|number| number.checked_sub(1)).and_then(|index| outputs.get(index));
         match output {
             Some(output) => self.copy_of(&output.typed),
-            None => Err(Failure::invalid(format!(
-                "{clause} {number}: there are {} columns",
-                outputs.len()
-            ))),
+            None => Err(Failure::invalid(format!("{clause} {number}: there are {} columns", outputs.len()))),
         }
     }
 
@@ -356,9 +275,7 @@ impl Rewriter<'_> {
             return Ok(None);
         }
         match typed.number() {
-            Some(number) if (0..=i64::from(u32::MAX)).contains(&number) => {
-                Ok(Some(emit::number(number)))
-            }
+            Some(number) if (0..=i64::from(u32::MAX)).contains(&number) => Ok(Some(emit::number(number))),
             _ => Err(Failure::invalid(format!("{clause} needs a whole number from 0"))),
         }
     }
@@ -422,17 +339,10 @@ impl Key {
 /// The join to which an equation of WHERE belongs: the last that it names, where that is an inner
 /// join and something before it is named too.
 fn joining(filter: &Expr, joins: &[Joined]) -> Option<usize> {
-    let Expr::BinaryOp {
-        left,
-        op: BinaryOperator::Eq,
-        right,
-    } = filter
-    else {
+    let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = filter else {
         return None;
     };
-    let place = joins
-        .iter()
-        .rposition(|join| crate::walk::touches(filter, &|alias| alias == join.alias))?;
+    let place = joins.iter().rposition(|join| crate::walk::touches(filter, &|alias| alias == join.alias))?;
     let join = joins.get(place).filter(|join| !join.left)?;
     let joined = |expr: &Expr| crate::walk::touches(expr, &|alias| alias == join.alias);
     let other = |expr: &Expr| crate::walk::touches(expr, &|alias| alias != join.alias);
@@ -446,9 +356,7 @@ fn among(expr: &Expr, items: &[Expr]) -> bool {
 }
 
 fn output(outputs: &[Output], name: &str) -> Result<Option<Typed>, Failure> {
-    let mut found = outputs
-        .iter()
-        .filter(|output| output.named && same(&output.name, name));
+    let mut found = outputs.iter().filter(|output| output.named && same(&output.name, name));
     match (found.next(), found.next()) {
         (Some(one), Some(other)) if one.typed.clone().expr() != other.typed.clone().expr() => {
             Err(Failure::invalid(format!("ORDER BY {name} is ambiguous")))
@@ -467,11 +375,7 @@ fn ordinal(expr: &Expr) -> Option<i64> {
 }
 
 fn starred((name, typed): (String, Typed)) -> Output {
-    Output {
-        name,
-        named: true,
-        typed,
-    }
+    Output { name, named: true, typed }
 }
 
 /// An output column without AS: a column keeps its name, all else is called by its text.
@@ -481,11 +385,7 @@ fn named(expr: &Expr, typed: Typed) -> Output {
         Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()),
         _ => None,
     };
-    Output {
-        named: name.is_some(),
-        name: name.unwrap_or_else(|| expr.to_string()),
-        typed,
-    }
+    Output { named: name.is_some(), name: name.unwrap_or_else(|| expr.to_string()), typed }
 }
 
 fn shape(output: Output) -> Shape {
@@ -494,9 +394,5 @@ fn shape(output: Output) -> Shape {
         Node::Literal(value) if !value.is_null() => value.kind(),
         _ => typed.kind,
     };
-    Shape {
-        name,
-        kind,
-        nullable: typed.nullable,
-    }
+    Shape { name, kind, nullable: typed.nullable }
 }

@@ -80,20 +80,12 @@ pub struct Output {
 impl<'s> Place<'s> {
     /// A place in a clause that may not have aggregates.
     pub fn plain(scope: &'s Scope<'s>, clause: &'static str) -> Place<'s> {
-        Place {
-            scope,
-            clause: Clause::Plain(clause),
-            outputs: &[],
-        }
+        Place { scope, clause: Clause::Plain(clause), outputs: &[] }
     }
 
     /// A place in a clause that may have aggregates.
     pub fn aggregates(scope: &'s Scope<'s>) -> Place<'s> {
-        Place {
-            scope,
-            clause: Clause::Aggregates,
-            outputs: &[],
-        }
+        Place { scope, clause: Clause::Aggregates, outputs: &[] }
     }
 }
 
@@ -133,18 +125,13 @@ impl<'c> Rewriter<'c> {
     pub fn grow(&mut self, nodes: usize) -> Result<(), Failure> {
         self.nodes += nodes;
         if self.nodes > MAX_NODES {
-            return Err(Failure::unsupported(
-                "a statement as long as this one is after its rewrite; split it",
-            ));
+            return Err(Failure::unsupported("a statement as long as this one is after its rewrite; split it"));
         }
         Ok(())
     }
 
     /// Runs `work` one level deeper.
-    pub fn deeper<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    pub fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
         self.depth += 1;
         if self.depth > crate::parse::MAX_DEPTH {
             return Err(Failure::unsupported("nesting as deep as this"));
@@ -172,10 +159,7 @@ impl<'c> Rewriter<'c> {
     /// integral literal stays an integer beside integers.
     pub fn unify(&mut self, values: Vec<Typed>) -> Result<(Vec<Typed>, Kind), Failure> {
         let kind = common(&values)?;
-        let values = values
-            .into_iter()
-            .map(|value| coerce(value, kind))
-            .collect::<Result<_, _>>()?;
+        let values = values.into_iter().map(|value| coerce(value, kind)).collect::<Result<_, _>>()?;
         Ok((values, kind))
     }
 
@@ -189,10 +173,7 @@ impl<'c> Rewriter<'c> {
                 let truth = cond.clone().is(true);
                 let falsity = cond.is(false);
                 self.grow(emit::size(&falsity))?;
-                let branches = vec![
-                    (truth, emit::boolean(true)),
-                    (falsity, emit::boolean(false)),
-                ];
+                let branches = vec![(truth, emit::boolean(true)), (falsity, emit::boolean(false))];
                 Typed::new(emit::case(branches, None), Kind::Boolean, true)
             }
         })
@@ -207,19 +188,13 @@ fn common(values: &[Typed]) -> Result<Kind, Failure> {
     let mut kind = base;
     for value in values.iter().filter(literal) {
         kind = match (kind, value.value()) {
-            (Kind::Integer, Some(Value::Decimal(d))) if base == Kind::Integer && d.is_integer() => {
-                Kind::Integer
-            }
+            (Kind::Integer, Some(Value::Decimal(d))) if base == Kind::Integer && d.is_integer() => Kind::Integer,
             (Kind::Boolean, Some(Value::Integer(0 | 1))) => Kind::Boolean,
             _ => join(kind, value.kind)?,
         };
     }
     let text = values.iter().any(|value| value.text().is_some());
-    Ok(if text && kind == Kind::Unknown {
-        Kind::Text
-    } else {
-        kind
-    })
+    Ok(if text && kind == Kind::Unknown { Kind::Text } else { kind })
 }
 
 fn fold<'a>(values: impl Iterator<Item = &'a Typed>) -> Result<Kind, Failure> {
@@ -231,11 +206,8 @@ fn fold<'a>(values: impl Iterator<Item = &'a Typed>) -> Result<Kind, Failure> {
 }
 
 fn join(left: Kind, right: Kind) -> Result<Kind, Failure> {
-    wider(left, right).ok_or_else(|| {
-        Failure::invalid(format!(
-            "{left} and {right} do not go together; CAST one of them"
-        ))
-    })
+    wider(left, right)
+        .ok_or_else(|| Failure::invalid(format!("{left} and {right} do not go together; CAST one of them")))
 }
 
 /// A value as one of `kind`, where SQL converts by itself: a wider number, a date as its midnight,
@@ -245,9 +217,8 @@ pub fn coerce(value: Typed, kind: Kind) -> Result<Typed, Failure> {
         return Ok(value);
     }
     if let Some(literal) = value.value() {
-        let converted = convert(literal, kind).ok_or_else(|| {
-            Failure::invalid(format!("{kind} expected, `{literal}` given"))
-        })?;
+        let converted =
+            convert(literal, kind).ok_or_else(|| Failure::invalid(format!("{kind} expected, `{literal}` given")))?;
         let mut typed = Typed::literal(converted);
         typed.kind = kind;
         return Ok(typed);
@@ -257,10 +228,7 @@ pub fn coerce(value: Typed, kind: Kind) -> Result<Typed, Failure> {
         (from, to) => is_number(from) && is_number(to) && wider(from, to) == Some(to),
     };
     if !allowed {
-        return Err(Failure::invalid(format!(
-            "{kind} expected, {} given; CAST it",
-            value.kind
-        )));
+        return Err(Failure::invalid(format!("{kind} expected, {} given; CAST it", value.kind)));
     }
     let nullable = value.nullable;
     Ok(Typed::new(emit::cast(value.expr(), kind), kind, nullable))
@@ -278,9 +246,7 @@ pub fn convert(value: &Value, kind: Kind) -> Option<Value> {
         (Value::Integer(i @ (0 | 1)), Kind::Boolean) => Value::Boolean(*i == 1),
         (Value::Decimal(d), Kind::Integer) if d.is_integer() => Value::Integer(d.to_i64()?),
         (Value::Decimal(d), Kind::Float) => Value::Float(d.to_string().parse().ok()?),
-        (Value::Date(days), Kind::Timestamp) => {
-            Value::Timestamp(i64::from(*days).checked_mul(MICROS_PER_DAY)?)
-        }
+        (Value::Date(days), Kind::Timestamp) => Value::Timestamp(i64::from(*days).checked_mul(MICROS_PER_DAY)?),
         (Value::Text(text), kind) => {
             let text = text.trim();
             match kind {

@@ -26,11 +26,7 @@ pub struct Column {
 impl Column {
     /// The column as an expression.
     pub fn typed(&self) -> Typed {
-        Typed::new(
-            emit::column(&self.alias, &self.source),
-            self.kind,
-            self.nullable,
-        )
+        Typed::new(emit::column(&self.alias, &self.source), self.kind, self.nullable)
     }
 }
 
@@ -59,10 +55,7 @@ pub struct Scope<'p> {
 impl<'p> Scope<'p> {
     /// An empty scope inside another.
     pub fn inside(parent: Option<&'p Scope<'p>>) -> Scope<'p> {
-        Scope {
-            parent,
-            ..Scope::default()
-        }
+        Scope { parent, ..Scope::default() }
     }
 
     /// The column of that name in this query alone; none where there is none.
@@ -73,15 +66,10 @@ impl<'p> Scope<'p> {
         if let Some((_, typed)) = self.merged.iter().find(|(merged, _)| same(merged, name)) {
             return Ok(Some(typed.clone()));
         }
-        let mut found = self
-            .relations
-            .iter()
-            .flat_map(|relation| &relation.columns)
-            .filter(|column| same(&column.name, name));
+        let mut found =
+            self.relations.iter().flat_map(|relation| &relation.columns).filter(|column| same(&column.name, name));
         match (found.next(), found.next()) {
-            (Some(_), Some(_)) => Err(Failure::invalid(format!(
-                "column {name} is ambiguous; put its table before it"
-            ))),
+            (Some(_), Some(_)) => Err(Failure::invalid(format!("column {name} is ambiguous; put its table before it"))),
             (column, _) => Ok(column.map(Column::typed)),
         }
     }
@@ -109,10 +97,7 @@ impl<'p> Scope<'p> {
                 None => Err(Failure::unknown(format!("no table {table} in this FROM"))),
             };
         };
-        let mut found = relation
-            .columns
-            .iter()
-            .filter(|column| same(&column.name, name));
+        let mut found = relation.columns.iter().filter(|column| same(&column.name, name));
         match (found.next(), found.next()) {
             (Some(column), None) => Ok(column.typed()),
             (Some(_), Some(_)) => Err(Failure::invalid(format!("column {table}.{name} is ambiguous"))),
@@ -125,9 +110,7 @@ impl<'p> Scope<'p> {
 
     /// A source of this query, by name.
     pub fn relation(&self, name: &str) -> Option<&Relation> {
-        self.relations
-            .iter()
-            .find(|relation| same(&relation.name, name))
+        self.relations.iter().find(|relation| same(&relation.name, name))
     }
 
     /// That nothing has this name, with the names that are near.
@@ -152,9 +135,7 @@ impl<'p> Scope<'p> {
 
     /// Whether the engine's alias is one of this query's sources.
     pub fn has(&self, alias: &str) -> bool {
-        self.relations
-            .iter()
-            .any(|relation| relation.columns.iter().any(|column| column.alias == alias))
+        self.relations.iter().any(|relation| relation.columns.iter().any(|column| column.alias == alias))
     }
 
     /// Every column of this query, as `*` gives them: merged columns first.
@@ -171,10 +152,7 @@ impl<'p> Scope<'p> {
     /// Moves every column into one source, which has them in this order under these names.
     pub fn move_into(&mut self, alias: &str, names: &[String]) {
         let mut moved: Vec<(Expr, Expr)> = Vec::new();
-        let columns = self
-            .relations
-            .iter_mut()
-            .flat_map(|relation| &mut relation.columns);
+        let columns = self.relations.iter_mut().flat_map(|relation| &mut relation.columns);
         for (column, name) in columns.zip(names) {
             let before = emit::column(&column.alias, &column.source);
             alias.clone_into(&mut column.alias);
@@ -258,12 +236,7 @@ mod tests {
 
     #[test]
     fn edits_are_counted_as_by_hand() {
-        for (left, right, distance) in [
-            ("", "", 0),
-            ("abc", "", 3),
-            ("kitten", "sitting", 3),
-            ("flaw", "lawn", 2),
-        ] {
+        for (left, right, distance) in [("", "", 0), ("abc", "", 3), ("kitten", "sitting", 3), ("flaw", "lawn", 2)] {
             assert_eq!(edits(left, right), distance, "{left} {right}");
         }
     }

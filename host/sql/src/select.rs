@@ -1,8 +1,7 @@
 //! A rewritten query, and how it is put into another.
 
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor,
-    TableWithJoins,
+    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins,
 };
 use tribunal_protocol::{Failure, Kind};
 
@@ -43,10 +42,7 @@ impl Selected {
     pub fn single(&self) -> Result<(Kind, bool), Failure> {
         match self.columns.as_slice() {
             [column] => Ok((column.kind, column.nullable)),
-            columns => Err(Failure::invalid(format!(
-                "a subquery of one column expected, {} given",
-                columns.len()
-            ))),
+            columns => Err(Failure::invalid(format!("a subquery of one column expected, {} given", columns.len()))),
         }
     }
 
@@ -76,38 +72,24 @@ pub fn label(index: usize) -> String {
 
 /// An output column of the engine.
 pub fn item(expr: Expr, index: usize) -> SelectItem {
-    SelectItem::ExprWithAlias {
-        expr,
-        alias: emit::ident(&label(index)),
-    }
+    SelectItem::ExprWithAlias { expr, alias: emit::ident(&label(index)) }
 }
 
 /// A name for a source.
 pub fn alias_of(alias: &str) -> Option<TableAlias> {
-    Some(TableAlias {
-        name: emit::ident(alias),
-        columns: Vec::<Ident>::new(),
-    })
+    Some(TableAlias { name: emit::ident(alias), columns: Vec::<Ident>::new() })
 }
 
 /// A source that is a query.
 pub fn derived(query: Query, alias: &str) -> TableWithJoins {
     TableWithJoins {
-        relation: TableFactor::Derived {
-            lateral: false,
-            subquery: Box::new(query),
-            alias: alias_of(alias),
-        },
+        relation: TableFactor::Derived { lateral: false, subquery: Box::new(query), alias: alias_of(alias) },
         joins: Vec::new(),
     }
 }
 
 /// A SELECT without anything else.
-pub fn select(
-    projection: Vec<SelectItem>,
-    from: Vec<TableWithJoins>,
-    selection: Option<Expr>,
-) -> Select {
+pub fn select(projection: Vec<SelectItem>, from: Vec<TableWithJoins>, selection: Option<Expr>) -> Select {
     Select {
         distinct: None,
         top: None,

@@ -15,25 +15,15 @@ const FAR: i64 = 2_000_000_000;
 
 impl Rewriter<'_> {
     /// A function of texts; none where `name` is not one.
-    pub fn text_function(
-        &mut self,
-        name: &str,
-        arguments: &[Typed],
-    ) -> Result<Option<Typed>, Failure> {
+    pub fn text_function(&mut self, name: &str, arguments: &[Typed]) -> Result<Option<Typed>, Failure> {
         let result = match (name, arguments) {
             ("UPPER" | "UCASE", [x]) => self.text_call("UPPER", std::slice::from_ref(x)),
             ("LOWER" | "LCASE", [x]) => self.text_call("LOWER", std::slice::from_ref(x)),
             ("REVERSE", [x]) => self.text_call("REVERSE", std::slice::from_ref(x)),
-            ("LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN", [x]) => {
-                self.length(x.clone())
-            }
+            ("LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN", [x]) => self.length(x.clone()),
             ("SUBSTR" | "SUBSTRING", [x, start]) => self.slice(x.clone(), start.clone(), None),
-            ("SUBSTR" | "SUBSTRING", [x, start, count]) => {
-                self.slice(x.clone(), start.clone(), Some(count.clone()))
-            }
-            ("LEFT", [x, count]) => {
-                self.slice(x.clone(), Typed::integer(1), Some(nonnegative(count, name)?))
-            }
+            ("SUBSTR" | "SUBSTRING", [x, start, count]) => self.slice(x.clone(), start.clone(), Some(count.clone())),
+            ("LEFT", [x, count]) => self.slice(x.clone(), Typed::integer(1), Some(nonnegative(count, name)?)),
             ("RIGHT", [x, count]) => self.right(x.clone(), nonnegative(count, name)?),
             ("TRIM" | "BTRIM", [x]) => self.trimmed(x.clone(), None, true, true),
             ("TRIM" | "BTRIM", [x, set]) => self.trimmed(x.clone(), Some(set), true, true),
@@ -45,12 +35,8 @@ impl Rewriter<'_> {
             ("STRPOS" | "INSTR", [x, part]) => self.position(x.clone(), part.clone()),
             ("LPAD" | "RPAD", [x, length]) => self.pad(name, x.clone(), length, " "),
             ("LPAD" | "RPAD", [x, length, fill]) => match fill.text() {
-                Some(fill) if !fill.is_empty() && fill.is_ascii() => {
-                    self.pad(name, x.clone(), length, fill)
-                }
-                _ => Err(Failure::unsupported(format!(
-                    "{name} with anything but an ASCII literal"
-                ))),
+                Some(fill) if !fill.is_empty() && fill.is_ascii() => self.pad(name, x.clone(), length, fill),
+                _ => Err(Failure::unsupported(format!("{name} with anything but an ASCII literal"))),
             },
             ("CONCAT", [_, ..]) => self.concat_all(arguments),
             ("CONCAT_WS", [_, _, ..]) => self.concat_with(arguments),
@@ -74,11 +60,7 @@ impl Rewriter<'_> {
         let x = text(x, "LENGTH")?;
         let nullable = x.nullable;
         let length = emit::call("LENGTH", vec![x.expr()]);
-        Ok(Typed::new(
-            emit::cast(length, Kind::Integer),
-            Kind::Integer,
-            nullable,
-        ))
+        Ok(Typed::new(emit::cast(length, Kind::Integer), Kind::Integer, nullable))
     }
 
     /// `SUBSTRING(x FROM start FOR count)`.
@@ -98,18 +80,11 @@ impl Rewriter<'_> {
         self.slice(x, start, count)
     }
 
-    fn slice(
-        &mut self,
-        x: Typed,
-        start: Typed,
-        count: Option<Typed>,
-    ) -> Result<Typed, Failure> {
+    fn slice(&mut self, x: Typed, start: Typed, count: Option<Typed>) -> Result<Typed, Failure> {
         let x = text(x, "SUBSTR")?;
         if start.number().is_some_and(|start| start < 1) {
             // PostgreSQL counts on before the text, SQLite from its end.
-            return Err(Failure::unsupported(
-                "SUBSTR from a place before the text; use RIGHT",
-            ));
+            return Err(Failure::unsupported("SUBSTR from a place before the text; use RIGHT"));
         }
         if count.as_ref().and_then(Typed::number).is_some_and(|count| count < 0) {
             return Err(Failure::invalid("SUBSTR of a negative length"));
@@ -181,13 +156,7 @@ impl Rewriter<'_> {
 
     /// Without a set, the engine's TRIM takes other white space than blanks, too, and leaves a
     /// text of blanks as it is: so LTRIM and RTRIM alone.
-    fn trimmed(
-        &mut self,
-        x: Typed,
-        set: Option<&Typed>,
-        left: bool,
-        right: bool,
-    ) -> Result<Typed, Failure> {
+    fn trimmed(&mut self, x: Typed, set: Option<&Typed>, left: bool, right: bool) -> Result<Typed, Failure> {
         let x = text(x, "TRIM")?;
         let set = match set {
             None => None,
@@ -195,9 +164,7 @@ impl Rewriter<'_> {
                 Some(" ") => None,
                 Some(set) if !set.is_empty() && set.is_ascii() => Some(set.to_owned()),
                 _ => {
-                    return Err(Failure::unsupported(
-                        "TRIM of anything but the characters of an ASCII literal",
-                    ));
+                    return Err(Failure::unsupported("TRIM of anything but the characters of an ASCII literal"));
                 }
             },
         };
@@ -233,29 +200,15 @@ impl Rewriter<'_> {
             return Err(Failure::unsupported("STRPOS of an empty text"));
         }
         let nullable = x.nullable;
-        let position = Expr::Position {
-            expr: Box::new(part.expr()),
-            r#in: Box::new(x.expr()),
-        };
+        let position = Expr::Position { expr: Box::new(part.expr()), r#in: Box::new(x.expr()) };
         Ok(Typed::new(position, Kind::Integer, nullable))
     }
 
-    fn pad(
-        &mut self,
-        name: &str,
-        x: Typed,
-        length: &Typed,
-        fill: &str,
-    ) -> Result<Typed, Failure> {
+    fn pad(&mut self, name: &str, x: Typed, length: &Typed, fill: &str) -> Result<Typed, Failure> {
         let x = text(x, name)?;
-        let length = length
-            .number()
-            .filter(|length| (0..=MAX_PADDED).contains(length))
-            .ok_or_else(|| {
-                Failure::unsupported(format!(
-                    "{name} to a length that is no literal from 0 to {MAX_PADDED}"
-                ))
-            })?;
+        let length = length.number().filter(|length| (0..=MAX_PADDED).contains(length)).ok_or_else(|| {
+            Failure::unsupported(format!("{name} to a length that is no literal from 0 to {MAX_PADDED}"))
+        })?;
         let nullable = x.nullable;
         let arguments = vec![x.expr(), emit::number(length), emit::text(fill)];
         Ok(Typed::new(emit::call(name, arguments), Kind::Text, nullable))
@@ -274,11 +227,7 @@ impl Rewriter<'_> {
                     Typed::new(known, Kind::Text, false)
                 }
             };
-            all = if all.text() == Some("") {
-                text
-            } else {
-                self.concat(all, text)?
-            };
+            all = if all.text() == Some("") { text } else { self.concat(all, text)? };
         }
         Ok(all)
     }
@@ -304,17 +253,13 @@ fn text(x: Typed, name: &str) -> Result<Typed, Failure> {
     match x.kind {
         Kind::Text => Ok(x),
         Kind::Unknown => Ok(crate::arith::null(Kind::Text)),
-        kind => Err(Failure::invalid(format!(
-            "{name} needs a text, {kind} given; CAST it"
-        ))),
+        kind => Err(Failure::invalid(format!("{name} needs a text, {kind} given; CAST it"))),
     }
 }
 
 fn nonnegative(count: &Typed, name: &str) -> Result<Typed, Failure> {
     match count.number() {
         Some(number) if number >= 0 => Ok(count.clone()),
-        _ => Err(Failure::unsupported(format!(
-            "{name} of a number of characters that is no literal from 0"
-        ))),
+        _ => Err(Failure::unsupported(format!("{name} of a number of characters that is no literal from 0"))),
     }
 }

@@ -19,6 +19,7 @@ pub struct Typed {
 
 /// The form of a rewritten expression.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "few exist at a time, and most are expressions")]
 pub enum Node {
     /// A literal.
     Literal(Value),
@@ -61,20 +62,12 @@ pub enum Span {
 impl Typed {
     /// A literal.
     pub fn literal(value: Value) -> Typed {
-        Typed {
-            kind: value.kind(),
-            nullable: value.is_null(),
-            node: Node::Literal(value),
-        }
+        Typed { kind: value.kind(), nullable: value.is_null(), node: Node::Literal(value) }
     }
 
     /// An expression.
     pub fn new(expr: Expr, kind: Kind, nullable: bool) -> Typed {
-        Typed {
-            node: Node::Expr(expr),
-            kind,
-            nullable,
-        }
+        Typed { node: Node::Expr(expr), kind, nullable }
     }
 
     /// An integer literal.
@@ -162,11 +155,7 @@ pub fn wider(left: Kind, right: Kind) -> Option<Kind> {
         (Kind::Unknown, kind) | (kind, Kind::Unknown) => Some(kind),
         (Kind::Date, Kind::Timestamp) | (Kind::Timestamp, Kind::Date) => Some(Kind::Timestamp),
         (left, right) if is_number(left) && is_number(right) => {
-            Some(if left == Kind::Float || right == Kind::Float {
-                Kind::Float
-            } else {
-                Kind::Decimal
-            })
+            Some(if left == Kind::Float || right == Kind::Float { Kind::Float } else { Kind::Decimal })
         }
         _ => None,
     }

@@ -2,9 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Visit, Visitor,
-};
+use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Visit, Visitor};
 
 /// Calls `visit` with every operand of an expression; subqueries are no operands.
 pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
@@ -26,12 +24,7 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         }
         Expr::Interval(interval) => visit(&interval.value),
         Expr::Function(function) => arguments(function).for_each(visit),
-        Expr::Case {
-            operand,
-            conditions,
-            results,
-            else_result,
-        } => {
+        Expr::Case { operand, conditions, results, else_result } => {
             let outer = operand.iter().chain(else_result).map(AsRef::as_ref);
             conditions.iter().chain(results).chain(outer).for_each(visit);
         }

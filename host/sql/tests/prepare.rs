@@ -120,8 +120,14 @@ fn what_has_no_meaning_is_invalid() {
         ("SELECT id FROM orders o JOIN customers c ON o.id = c.id", "column id is ambiguous; put its table before it"),
         ("SELECT status FROM orders GROUP BY customer_id", "column status must be in GROUP BY or inside an aggregate"),
         ("SELECT status, COUNT(*) FROM orders", "column status must be in GROUP BY or inside an aggregate"),
-        ("SELECT id FROM orders WHERE COUNT(*) > 1", "COUNT cannot stand in WHERE; aggregates go to the select list or HAVING"),
-        ("SELECT SUM(COUNT(*)) FROM orders", "COUNT cannot stand in another aggregate; aggregates go to the select list or HAVING"),
+        (
+            "SELECT id FROM orders WHERE COUNT(*) > 1",
+            "COUNT cannot stand in WHERE; aggregates go to the select list or HAVING",
+        ),
+        (
+            "SELECT SUM(COUNT(*)) FROM orders",
+            "COUNT cannot stand in another aggregate; aggregates go to the select list or HAVING",
+        ),
         ("SELECT id FROM orders WHERE status = 1", "text and integer do not go together; CAST one of them"),
         ("SELECT id FROM orders WHERE placedon = 'yesterday'", "date expected, `yesterday` given"),
         ("SELECT id FROM orders WHERE id", "a condition must be boolean, integer given; compare it with something"),
@@ -153,7 +159,9 @@ fn randomness_is_denied_and_the_clock_is_the_schemas() {
 
 #[test]
 fn a_prepared_query_says_what_it_gives_and_reads() {
-    let prepared = query("SELECT o.*, c.NAME AS who, COUNT(*) FROM ORDERS o LEFT JOIN Customers c ON c.id = o.customer_id GROUP BY o.id, c.name");
+    let prepared = query(
+        "SELECT o.*, c.NAME AS who, COUNT(*) FROM ORDERS o LEFT JOIN Customers c ON c.id = o.customer_id GROUP BY o.id, c.name",
+    );
     let prepared = prepared.expect("a good query");
     let names = ["id", "customer_id", "total", "placedOn", "status", "paid", "rate", "who", "COUNT(*)"];
     assert_eq!(prepared.names, names);
@@ -188,10 +196,7 @@ fn conditions_are_right_under_three_values() {
         ("id < 2.5", "CAST(\"@1\".\"id\" AS DECIMAL) < CAST('2.5' AS DECIMAL)"),
         ("placedon > '2024-01-31'", "\"@1\".\"placedOn\" > DATE '2024-01-31'"),
         ("NOT (total > 1 OR id = 2)", "(\"@1\".\"total\" <= CAST('1' AS DECIMAL)) AND (\"@1\".\"id\" <> 2)"),
-        (
-            "total > 1 OR id = 2",
-            "COALESCE(\"@1\".\"total\" > CAST('1' AS DECIMAL), false) OR (\"@1\".\"id\" = 2)",
-        ),
+        ("total > 1 OR id = 2", "COALESCE(\"@1\".\"total\" > CAST('1' AS DECIMAL), false) OR (\"@1\".\"id\" = 2)"),
         ("id NOT IN (1, NULL)", "false"),
         ("status LIKE 'a%'", "(\"@1\".\"status\" >= 'a') AND (\"@1\".\"status\" < 'b')"),
         ("status LIKE '%a%'", "REPLACE(\"@1\".\"status\", 'a', '') <> \"@1\".\"status\""),
@@ -215,10 +220,7 @@ fn changes_give_every_column_and_fit_them() {
         text(change("UPDATE orders SET total = 1, status = 'a' WHERE id = 1")),
         "UPDATE \"Orders\" SET \"total\" = CAST('1' AS DECIMAL), \"status\" = 'a' WHERE \"Orders\".\"id\" = 1"
     );
-    assert_eq!(
-        text(change("UPDATE orders SET status = NULL")),
-        "invalid: column status cannot be NULL"
-    );
+    assert_eq!(text(change("UPDATE orders SET status = NULL")), "invalid: column status cannot be NULL");
     assert_eq!(
         text(change("UPDATE orders SET total = 'much'")),
         "invalid: column total: decimal expected, `much` given"
@@ -263,7 +265,10 @@ fn the_second_opinion_reads_the_statement_as_it_was_written() {
             "SELECT tribunal_shift(\"placedon\", 1, 0) FROM \"orders\"",
         ),
         ("SELECT CURRENT_DATE", "SELECT '2024-03-01'"),
-        ("SELECT status ILIKE 'A%' FROM orders", "SELECT lower(\"status\") LIKE lower('A%') ESCAPE '\\' FROM \"orders\""),
+        (
+            "SELECT status ILIKE 'A%' FROM orders",
+            "SELECT lower(\"status\") LIKE lower('A%') ESCAPE '\\' FROM \"orders\"",
+        ),
     ] {
         assert_eq!(write(sql), expected, "{sql}");
     }

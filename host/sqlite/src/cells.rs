@@ -14,7 +14,9 @@ pub(crate) fn read(cell: ValueRef<'_>, kind: Option<Kind>) -> Result<Value, Stri
         ValueRef::Null => Value::Null,
         ValueRef::Integer(i) => integer(i, kind),
         ValueRef::Real(x) => real(x, kind)?,
-        ValueRef::Text(bytes) => text(std::str::from_utf8(bytes).map_err(|_| "text that is not UTF-8".to_owned())?, kind),
+        ValueRef::Text(bytes) => {
+            text(std::str::from_utf8(bytes).map_err(|_| "text that is not UTF-8".to_owned())?, kind)
+        }
         ValueRef::Blob(_) => return Err("a blob, which no kind of ours is".to_owned()),
     };
     Ok(value)

@@ -138,7 +138,8 @@ impl SqliteCopy {
             for (index, column) in columns.iter_mut().enumerate() {
                 let kind = kinds.get(index).copied().flatten();
                 let cell = row.get_ref(index).map_err(wrong)?;
-                let value = cells::read(cell, kind).map_err(|why| SqliteError::Result(format!("column {}: {why}", names[index])))?;
+                let value = cells::read(cell, kind)
+                    .map_err(|why| SqliteError::Result(format!("column {}: {why}", names[index])))?;
                 column.push(value);
             }
         }
@@ -170,7 +171,8 @@ mod tests {
     use super::*;
 
     fn copy() -> SqliteCopy {
-        let column = |name: &str, kind| ColumnSchema { name: name.into(), kind, nullable: true, description: String::new() };
+        let column =
+            |name: &str, kind| ColumnSchema { name: name.into(), kind, nullable: true, description: String::new() };
         let columns = vec![
             column("id", Kind::Integer),
             column("paid", Kind::Boolean),
@@ -192,7 +194,8 @@ mod tests {
         let kinds = [Some(Kind::Boolean), Some(Kind::Decimal), Some(Kind::Date), None];
         let sql = "SELECT max(paid), sum(total), max(\"on\"), count(*) FROM invoices WHERE id > 0";
         let table = copy().query(sql, &kinds).unwrap();
-        let expected = vec![Value::Boolean(true), Value::Decimal(Decimal::new(3, 1)), Value::Date(31), Value::Integer(2)];
+        let expected =
+            vec![Value::Boolean(true), Value::Decimal(Decimal::new(3, 1)), Value::Date(31), Value::Integer(2)];
         assert_eq!(table.row(0), expected);
         let nothing = copy().query("SELECT paid FROM invoices WHERE id IS NULL", &[Some(Kind::Boolean)]).unwrap();
         assert_eq!(nothing.row(0), [Value::Null]);

@@ -23,10 +23,8 @@ pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
     crate::functions::register(&connection).map_err(set_up)?;
     connection.execute_batch("PRAGMA case_sensitive_like = ON; BEGIN").map_err(set_up)?;
     for table in &dataset.tables {
-        load(&connection, table).map_err(|why| SqliteError::Load {
-            table: table.schema.name.clone(),
-            problem: why.to_string(),
-        })?;
+        load(&connection, table)
+            .map_err(|why| SqliteError::Load { table: table.schema.name.clone(), problem: why.to_string() })?;
     }
     connection.execute_batch("COMMIT; PRAGMA query_only = ON").map_err(set_up)?;
     Ok(connection)

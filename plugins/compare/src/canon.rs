@@ -47,15 +47,9 @@ pub(crate) fn exact_integer(x: f64) -> Option<i64> {
 
 /// Reads a column by a type. ISO text is lawful for dates and timestamps where `iso_text` says
 /// so: not where columns are matched by content, since text could then stand for two types.
-pub(crate) fn canonical(
-    kind: Type,
-    column: &Column,
-    rows: usize,
-    iso_text: bool,
-) -> Result<Canon, WrongType> {
+pub(crate) fn canonical(kind: Type, column: &Column, rows: usize, iso_text: bool) -> Result<Canon, WrongType> {
     let any = !column.nulls.is_empty() || matches!(column.cells, Cells::Unknown);
-    let nulls: Vec<bool> =
-        if any { (0..rows).map(|row| column.is_null(row)).collect() } else { Vec::new() };
+    let nulls: Vec<bool> = if any { (0..rows).map(|row| column.is_null(row)).collect() } else { Vec::new() };
     let reader = Reader { column, nulls: &nulls, rows, iso_text };
     let cells = match kind {
         Type::Boolean => CanonCells::Words(reader.words(Reader::boolean)?),
@@ -223,9 +217,7 @@ impl Canon {
     /// The finite double in a row of a column of floats.
     pub(crate) fn finite(&self, row: usize) -> Option<f64> {
         match &self.cells {
-            CanonCells::Floats(cells, _) if !self.null(row) => {
-                cells.get(row).copied().filter(|x| x.is_finite())
-            }
+            CanonCells::Floats(cells, _) if !self.null(row) => cells.get(row).copied().filter(|x| x.is_finite()),
             _ => None,
         }
     }
@@ -297,13 +289,11 @@ impl Canon {
             (CanonCells::Words(a), CanonCells::Words(b)) => a.get(row) == b.get(at),
             (CanonCells::Units(a), CanonCells::Units(b)) => a.get(row) == b.get(at),
             (CanonCells::Texts(a), CanonCells::Texts(b)) => a.get(row) == b.get(at),
-            (CanonCells::Floats(a, tolerance), CanonCells::Floats(b, _)) => {
-                match (a.get(row), b.get(at)) {
-                    (Some(a), Some(b)) if a.is_finite() && b.is_finite() => tolerance.covers(*a, *b),
-                    (Some(a), Some(b)) => a.total_cmp(b).is_eq(),
-                    _ => false,
-                }
-            }
+            (CanonCells::Floats(a, tolerance), CanonCells::Floats(b, _)) => match (a.get(row), b.get(at)) {
+                (Some(a), Some(b)) if a.is_finite() && b.is_finite() => tolerance.covers(*a, *b),
+                (Some(a), Some(b)) => a.total_cmp(b).is_eq(),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -312,11 +302,7 @@ impl Canon {
 impl Canon {
     /// The column with nothing left but where NULL is.
     pub(crate) fn presence(&self) -> Canon {
-        Canon {
-            nulls: self.nulls.clone(),
-            cells: CanonCells::Words(vec![0; self.rows]),
-            rows: self.rows,
-        }
+        Canon { nulls: self.nulls.clone(), cells: CanonCells::Words(vec![0; self.rows]), rows: self.rows }
     }
 
     #[cfg(test)]

@@ -40,8 +40,7 @@ fn only_nulls_differ(gold: &Side, pred: &Side, rest: &Rest, work: &mut Work) -> 
         work.take(group.gold.len() * group.pred.len())?;
         let fits = |row: u32, at: u32| {
             let (row, at) = (row as usize, at as usize);
-            (gold.columns().iter().zip(pred.columns()))
-                .all(|(a, b)| a.null(row) != b.null(at) || a.equal(row, b, at))
+            (gold.columns().iter().zip(pred.columns())).all(|(a, b)| a.null(row) != b.null(at) || a.equal(row, b, at))
         };
         let wanted = |at: &u32| {
             let fitting = (0_u32..).zip(group.gold).filter(|(_, row)| fits(**row, *at));
@@ -58,8 +57,7 @@ fn only_nulls_differ(gold: &Side, pred: &Side, rest: &Rest, work: &mut Work) -> 
 /// Whether every row of the submission pairs off with one of gold so that the cells of a pair are
 /// equal or two floats.
 fn only_floats_differ(gold: &Side, pred: &Side, rest: &Rest) -> bool {
-    let keyed =
-        |side: &Side| Keyed::new(side.columns().iter().map(exact).collect(), side.rows);
+    let keyed = |side: &Side| Keyed::new(side.columns().iter().map(exact).collect(), side.rows);
     let groups = grouped(&keyed(gold), &keyed(pred), rest);
     groups.iter().all(|group| group.gold.len() >= group.pred.len())
 }

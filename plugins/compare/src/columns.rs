@@ -23,12 +23,8 @@ pub(crate) fn fixed_map(contract: &Contract, pred: &Table) -> Result<Map, Verdic
         let wanted = text::name(wanted);
         names.iter().position(|name| *name == wanted)
     };
-    let missing = |name: &str| {
-        Verdict::fail(
-            Reason::ColumnMissing,
-            Difference::whole(name, pred.names()).at_column(name),
-        )
-    };
+    let missing =
+        |name: &str| Verdict::fail(Reason::ColumnMissing, Difference::whole(name, pred.names()).at_column(name));
     let columns = contract.columns.iter();
     columns.map(|rule| place(&rule.name).ok_or_else(|| missing(&rule.name))).collect()
 }
@@ -47,10 +43,7 @@ pub(crate) fn read(contract: &Contract, pred: &Table, map: &Map) -> Result<Vec<C
             Err(wrong) => {
                 let found = format!("{} {}", column.cells.kind(), column.shown(wrong.row));
                 let difference = Difference::whole(rule.kind.name(), found);
-                return Err(Verdict::fail(
-                    Reason::Type,
-                    difference.at_row(wrong.row).at_column(&rule.name),
-                ));
+                return Err(Verdict::fail(Reason::Type, difference.at_row(wrong.row).at_column(&rule.name)));
             }
         }
     }

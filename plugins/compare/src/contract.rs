@@ -79,12 +79,7 @@ pub struct ColumnRule {
 impl ColumnRule {
     /// A column that may hold NULL and is not interchangeable.
     pub fn new(name: impl Into<String>, kind: Type) -> ColumnRule {
-        ColumnRule {
-            name: name.into(),
-            kind,
-            nullable: true,
-            interchangeable: false,
-        }
+        ColumnRule { name: name.into(), kind, nullable: true, interchangeable: false }
     }
 }
 
@@ -130,10 +125,7 @@ pub enum Type {
 
 impl Type {
     /// Text without flags.
-    pub const TEXT: Type = Type::Text {
-        trim: false,
-        ignore_case: false,
-    };
+    pub const TEXT: Type = Type::Text { trim: false, ignore_case: false };
 
     /// The name, as in messages.
     #[must_use]
@@ -263,10 +255,7 @@ impl Contract {
     /// Says which part contradicts which, and what to do.
     pub fn validate(&self) -> Result<(), String> {
         if self.version != VERSION {
-            return Err(format!(
-                "version {}: this comparator reads version {VERSION}",
-                self.version
-            ));
+            return Err(format!("version {}: this comparator reads version {VERSION}", self.version));
         }
         if self.columns.is_empty() {
             return Err("columns: at least one is expected".to_owned());
@@ -283,15 +272,11 @@ impl Contract {
 
     fn validate_names(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
-        let twice = self
-            .columns
-            .iter()
-            .find(|column| !seen.insert(text::name(&column.name)));
+        let twice = self.columns.iter().find(|column| !seen.insert(text::name(&column.name)));
         match twice {
-            Some(column) => Err(format!(
-                "column {}: another column has this name when case is ignored; rename one",
-                column.name
-            )),
+            Some(column) => {
+                Err(format!("column {}: another column has this name when case is ignored; rename one", column.name))
+            }
             None => Ok(()),
         }
     }
@@ -310,9 +295,7 @@ impl Contract {
         match (self.order.is_empty(), &self.top, self.matching) {
             (false, ..) => Err("rows set with an order: use bag".to_owned()),
             (_, Some(_), _) => Err("rows set with top: use bag".to_owned()),
-            (.., Matching::Injective) => {
-                Err("rows set with injective matching: match by name or position".to_owned())
-            }
+            (.., Matching::Injective) => Err("rows set with injective matching: match by name or position".to_owned()),
             _ => Ok(()),
         }
     }
@@ -349,17 +332,12 @@ impl Contract {
         let marked = |column: &&ColumnRule| column.interchangeable;
         if self.matching != Matching::Injective {
             return match self.columns.iter().find(marked) {
-                Some(column) => Err(format!(
-                    "column {}: interchangeable is for injective matching only",
-                    column.name
-                )),
+                Some(column) => Err(format!("column {}: interchangeable is for injective matching only", column.name)),
                 None => Ok(()),
             };
         }
         for (index, a) in self.columns.iter().enumerate() {
-            let alike = |b: &&ColumnRule| {
-                a.kind.class() == b.kind.class() && !(a.interchangeable && b.interchangeable)
-            };
+            let alike = |b: &&ColumnRule| a.kind.class() == b.kind.class() && !(a.interchangeable && b.interchangeable);
             if let Some(b) = self.columns.iter().skip(index + 1).find(alike) {
                 return Err(format!(
                     "columns {} and {}: injective matching cannot tell a swap of two columns of \
@@ -394,10 +372,7 @@ impl ColumnRule {
             return Err(format!("column {}: abs must be 0 or above", self.name));
         }
         if !(0.0..1.0).contains(&rel) {
-            return Err(format!(
-                "column {}: rel must lie in 0..1, 1 excluded",
-                self.name
-            ));
+            return Err(format!("column {}: rel must lie in 0..1, 1 excluded", self.name));
         }
         Ok(())
     }

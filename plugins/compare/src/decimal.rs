@@ -89,9 +89,10 @@ impl Decimal {
     pub(crate) fn units(&self, scale: u32) -> Option<i128> {
         let zeros = i64::from(self.exponent) + i64::from(scale);
         let power = 10_i128.checked_pow(u32::try_from(zeros).ok()?)?;
-        let digits = self.digits.iter().try_fold(0_i128, |units, digit| {
-            units.checked_mul(10)?.checked_add(i128::from(*digit))
-        })?;
+        let digits = self
+            .digits
+            .iter()
+            .try_fold(0_i128, |units, digit| units.checked_mul(10)?.checked_add(i128::from(*digit)))?;
         let units = digits.checked_mul(power)?;
         Some(if self.negative { -units } else { units })
     }
@@ -140,8 +141,7 @@ impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.negative { "-" } else { "" };
         let places = usize::try_from(-self.exponent).unwrap_or(0);
-        let mut digits: String =
-            self.digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+        let mut digits: String = self.digits.iter().map(|digit| char::from(b'0' + digit)).collect();
         digits.extend((0..self.exponent).map(|_| '0'));
         let (whole, fraction) = digits.split_at(digits.len().saturating_sub(places));
         let whole = if whole.is_empty() { "0" } else { whole };

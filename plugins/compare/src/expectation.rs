@@ -47,8 +47,7 @@ impl Expectation {
     /// # Errors
     /// Says what is wrong with the text, the contract or gold.
     pub fn from_json(json: &str) -> Result<Expectation, Refusal> {
-        let file: File = serde_json::from_str(json)
-            .map_err(|fault| Refusal(format!("expectation: {fault}")))?;
+        let file: File = serde_json::from_str(json).map_err(|fault| Refusal(format!("expectation: {fault}")))?;
         if file.version != VERSION {
             return Err(Refusal(format!(
                 "expectation version {}: this comparator reads version {VERSION}",

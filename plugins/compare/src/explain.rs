@@ -26,7 +26,9 @@ pub(crate) fn explain(rows: &Rows<'_>, reason: Reason, rest: &Rest) -> Differenc
     let whole = match (reason, rest.gold.first(), rest.pred.first()) {
         (Reason::Duplicate, Some(row), _) => rows.copies(*row as usize, true),
         (Reason::Duplicate, None, Some(row)) => rows.copies(*row as usize, false),
-        (Reason::RowCount | Reason::TopK, Some(row), _) => Difference::whole(rows.gold_row(*row), "no such row").at_row(*row as usize),
+        (Reason::RowCount | Reason::TopK, Some(row), _) => {
+            Difference::whole(rows.gold_row(*row), "no such row").at_row(*row as usize)
+        }
         (_, None, Some(row)) => Difference::whole("no such row", rows.pred_row(*row)).at_row(*row as usize),
         (_, Some(row), _) => rows.beside_nearest(*row, &rest.pred),
         (_, None, None) => Difference::default(),
@@ -93,9 +95,7 @@ impl Rows<'_> {
 
     fn cells(&self, place: usize, row: u32, at: u32) -> Difference {
         let name = self.expectation.contract.columns.get(place).map_or("", |rule| &rule.name);
-        Difference::whole(self.gold_cell(place, row), self.pred_cell(place, at))
-            .at_row(row as usize)
-            .at_column(name)
+        Difference::whole(self.gold_cell(place, row), self.pred_cell(place, at)).at_row(row as usize).at_column(name)
     }
 
     /// How often a row occurs on either side.
@@ -113,12 +113,10 @@ impl Rows<'_> {
     /// differs there.
     fn out_of_order(&self, block: &Rest) -> Difference {
         let contract = &self.expectation.contract;
-        let keys: Vec<usize> =
-            contract.order.iter().filter_map(|key| contract.place(&key.column)).collect();
+        let keys: Vec<usize> = contract.order.iter().filter_map(|key| contract.place(&key.column)).collect();
         let places = keys.iter().copied().chain(0..self.map.len());
-        let differs = |row: &u32| {
-            places.clone().find(|place| !self.equal(*place, *row, *row)).map(|place| (place, *row))
-        };
+        let differs =
+            |row: &u32| places.clone().find(|place| !self.equal(*place, *row, *row)).map(|place| (place, *row));
         match block.gold.iter().find_map(differs) {
             Some((place, row)) => self.cells(place, row, row),
             None => Difference::default(),

@@ -86,9 +86,7 @@ impl<'de> Visitor<'de> for TableVisitor {
         let mut table = table.ok_or_else(|| A::Error::missing_field("columns"))?;
         match early {
             Some(rows) if !filled => {
-                RowsSeed(&mut table)
-                    .deserialize(serde_json::Value::Array(rows))
-                    .map_err(A::Error::custom)?;
+                RowsSeed(&mut table).deserialize(serde_json::Value::Array(rows)).map_err(A::Error::custom)?;
             }
             None if filled => {}
             _ => return Err(A::Error::missing_field("rows")),

@@ -46,10 +46,7 @@ impl Expectation {
             first = first.or(Some(verdict));
         }
         Err(first.unwrap_or_else(|| {
-            Verdict::fail(
-                Reason::ColumnMismatch,
-                Difference::whole(kinds(&self.gold), kinds(pred)),
-            )
+            Verdict::fail(Reason::ColumnMismatch, Difference::whole(kinds(&self.gold), kinds(pred)))
         }))
     }
 
@@ -60,9 +57,7 @@ impl Expectation {
         }
         let (wanted, given) = (self.gold.columns.len(), pred.columns.len());
         if wanted != given {
-            let shown = |table: &Table| {
-                format!("{}: {}", count(table.columns.len(), "column"), table.names())
-            };
+            let shown = |table: &Table| format!("{}: {}", count(table.columns.len(), "column"), table.names());
             let difference = Difference::whole(shown(&self.gold), shown(pred));
             return Err(Verdict::fail(Reason::Arity, difference));
         }
@@ -152,11 +147,12 @@ impl Expectation {
         if self.contract.order.is_empty() {
             return Some((Reason::Match, missing));
         }
-        let whole = self.blocks.iter().filter(|block| block.end <= cut).cloned();
-        match first_displaced(&self.side, pred, &whole.collect::<Vec<_>>(), work)? {
-            Some(block) => Some((Reason::Order, numbered(block))),
-            None => Some((Reason::Match, missing)),
+        let whole: Vec<_> = self.blocks.iter().filter(|block| block.end <= cut).cloned().collect();
+        if let Some(block) = first_displaced(&self.side, pred, &whole, work)? {
+            return Some((Reason::Order, numbered(block)));
         }
+        let tail = bags((&self.side, cut..rows), (pred, cut..pred.rows), work)?;
+        Some(if tail.pred.is_empty() { (Reason::Match, missing) } else { (Reason::Order, numbered(cut..pred.rows)) })
     }
 
     /// Whether both sides hold the same distinct rows; that the counts differ is known.
@@ -190,14 +186,15 @@ impl Expectation {
 /// Whether every left, all of one key, equals some right of the same key.
 fn near(left: (&Side, &[u32]), right: (&Side, &[u32]), work: &mut Work) -> bool {
     let ((left_side, lefts), (right_side, rights)) = (left, right);
-    // Those that pair off need no further look.
+    if lefts.is_empty() {
+        return true;
+    }
+    // Those that pair off need no further look; and if none does, none is near any.
     let Some(rest) = alone(left, right, work) else { return false };
-    rest.len() < lefts.len() + usize::from(lefts.is_empty())
-        && rest.iter().all(|row| {
-            rights.iter().any(|at| {
-                work.take(1).is_some() && left_side.equal(*row as usize, right_side, *at as usize)
-            })
-        })
+    let mut is_near = |row: u32, at: u32| {
+        work.take(1).is_some() && left_side.equal(row as usize, right_side, at as usize)
+    };
+    rest.len() < lefts.len() && rest.iter().all(|row| rights.iter().any(|at| is_near(*row, *at)))
 }
 
 fn numbered(rows: Range<usize>) -> Rest {

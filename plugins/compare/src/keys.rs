@@ -52,10 +52,7 @@ pub(crate) struct Group<'r> {
 const PRED: u32 = 1 << 31;
 
 /// Groups some rows of gold and of a submission.
-pub(crate) fn group(
-    gold: (&Keyed, impl Iterator<Item = u32>),
-    pred: (&Keyed, impl Iterator<Item = u32>),
-) -> Groups {
+pub(crate) fn group(gold: (&Keyed, impl Iterator<Item = u32>), pred: (&Keyed, impl Iterator<Item = u32>)) -> Groups {
     let ((gold, gold_rows), (pred, pred_rows)) = (gold, pred);
     let side = |row: u32| if row & PRED == 0 { gold } else { pred };
     let hash = |row: u32| side(row).hashes.get((row & !PRED) as usize).copied().unwrap_or(0);

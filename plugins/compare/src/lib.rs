@@ -59,9 +59,7 @@ pub mod text;
 pub mod time;
 mod verdict;
 
-pub use contract::{
-    ColumnRule, Contract, Direction, Key, Matching, Nulls, Rows, Top, Type, VERSION,
-};
+pub use contract::{ColumnRule, Contract, Direction, Key, Matching, Nulls, Rows, Top, Type, VERSION};
 pub use expectation::{Expectation, Refusal};
 pub use judge::check;
 pub use table::{Cells, Column, Table, Texts};

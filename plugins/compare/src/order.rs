@@ -47,12 +47,7 @@ pub(crate) fn blocks(
 }
 
 /// How a row stands to the one before it: the first key that differs, and which way.
-fn neighbours<'k>(
-    contract: &Contract,
-    keys: &'k [Key],
-    gold: &[Canon],
-    row: usize,
-) -> Option<(&'k Key, Ordering)> {
+fn neighbours<'k>(contract: &Contract, keys: &'k [Key], gold: &[Canon], row: usize) -> Option<(&'k Key, Ordering)> {
     keys.iter().find_map(|key| {
         let place = contract.place(&key.column)?;
         let (rule, column) = (contract.columns.get(place)?, gold.get(place)?);
@@ -81,9 +76,7 @@ fn compare(rule: &ColumnRule, column: &Canon, a: usize, b: usize) -> Option<Orde
             let float = |row| words.get(row).map(|word| f64::from_bits(*word));
             Some(float(a)?.total_cmp(&float(b)?))
         }
-        (CanonCells::Words(words), _) => {
-            Some(words.get(a)?.cast_signed().cmp(&words.get(b)?.cast_signed()))
-        }
+        (CanonCells::Words(words), _) => Some(words.get(a)?.cast_signed().cmp(&words.get(b)?.cast_signed())),
         (CanonCells::Units(units), _) => Some(units.get(a)?.cmp(units.get(b)?)),
         (CanonCells::Texts(_), _) => None,
     }

@@ -71,8 +71,7 @@ impl Side {
 
     /// Rows by one column of floats, the least first.
     fn by_float(&self, place: usize, rows: &[u32]) -> Vec<(f64, u32)> {
-        let mut sorted: Vec<(f64, u32)> =
-            rows.iter().map(|row| (self.float(place, *row), *row)).collect();
+        let mut sorted: Vec<(f64, u32)> = rows.iter().map(|row| (self.float(place, *row), *row)).collect();
         sorted.sort_unstable_by(|(a, i), (b, j)| a.total_cmp(b).then(i.cmp(j)));
         sorted
     }
@@ -80,9 +79,7 @@ impl Side {
     fn by_floats(&self, places: &[(usize, Tolerance)], rows: &[u32]) -> Vec<u32> {
         let mut sorted = rows.to_vec();
         sorted.sort_by(|a, b| {
-            let by = |(place, _): &(usize, Tolerance)| {
-                self.float(*place, *a).total_cmp(&self.float(*place, *b))
-            };
+            let by = |(place, _): &(usize, Tolerance)| self.float(*place, *a).total_cmp(&self.float(*place, *b));
             places.iter().map(by).find(|order| order.is_ne()).unwrap_or(a.cmp(b))
         });
         sorted
@@ -100,11 +97,7 @@ pub(crate) fn groups(gold: (&Side, Range<usize>), pred: (&Side, Range<usize>)) -
 
 /// Compares some rows of gold with some of a submission as bags: gives what is left over, each
 /// row standing for itself as often as it occurs. None if the work ran out.
-pub(crate) fn bags(
-    gold: (&Side, Range<usize>),
-    pred: (&Side, Range<usize>),
-    work: &mut Work,
-) -> Option<Rest> {
+pub(crate) fn bags(gold: (&Side, Range<usize>), pred: (&Side, Range<usize>), work: &mut Work) -> Option<Rest> {
     let (gold_side, pred_side) = (gold.0, pred.0);
     let mut rest = Rest::default();
     for group in groups(gold, pred).iter() {
@@ -139,11 +132,7 @@ pub(crate) fn sets(gold: &Side, pred: &Side) -> (Rest, [usize; 2]) {
 
 /// The lefts, all of one key, that find no partner among the rights of the same key, each right
 /// serving once. None if the work ran out.
-pub(crate) fn alone(
-    left: (&Side, &[u32]),
-    right: (&Side, &[u32]),
-    work: &mut Work,
-) -> Option<Vec<u32>> {
+pub(crate) fn alone(left: (&Side, &[u32]), right: (&Side, &[u32]), work: &mut Work) -> Option<Vec<u32>> {
     let ((left_side, lefts), (right_side, rights)) = (left, right);
     let (Some(first), false) = (lefts.first(), rights.is_empty()) else {
         return Some(lefts.to_vec());
@@ -160,9 +149,7 @@ pub(crate) fn alone(
             let sorted = left_side.by_floats(columns, lefts);
             let wanted = right_side.by_floats(columns, rights);
             let mut pairs = sorted.iter().zip(&wanted);
-            let fits = |(a, b): (&u32, &u32)| {
-                left_side.floats_equal(*a as usize, right_side, *b as usize)
-            };
+            let fits = |(a, b): (&u32, &u32)| left_side.floats_equal(*a as usize, right_side, *b as usize);
             if sorted.len() <= wanted.len() && pairs.all(fits) {
                 return Some(Vec::new());
             }
@@ -201,8 +188,7 @@ fn edges(
         .iter()
         .map(|(place, tolerance)| {
             let index = |side: &Side, rows: &[u32]| {
-                let mut sorted: Vec<(f64, usize)> =
-                    rows.iter().map(|row| side.float(*place, *row)).zip(0..).collect();
+                let mut sorted: Vec<(f64, usize)> = rows.iter().map(|row| side.float(*place, *row)).zip(0..).collect();
                 sorted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
                 sorted
             };
@@ -231,11 +217,7 @@ struct Windows {
 }
 
 impl Windows {
-    fn new(
-        lefts: Vec<(f64, usize)>,
-        rights: Vec<(f64, usize)>,
-        tolerance: Tolerance,
-    ) -> Windows {
+    fn new(lefts: Vec<(f64, usize)>, rights: Vec<(f64, usize)>, tolerance: Tolerance) -> Windows {
         let (mut start, mut end) = (0, 0);
         let ranges = lefts
             .iter()

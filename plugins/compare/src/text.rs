@@ -6,11 +6,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 /// NFC, then trimmed and case folded where asked.
 pub(crate) fn canonical(text: &str, trim: bool, ignore_case: bool) -> Cow<'_, str> {
-    let nfc = if text.is_ascii() || is_nfc(text) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfc().collect())
-    };
+    let nfc = if text.is_ascii() || is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) };
     let trimmed = match nfc {
         Cow::Borrowed(text) if trim => Cow::Borrowed(text.trim()),
         Cow::Owned(text) if trim => Cow::Owned(text.trim().to_owned()),
@@ -25,11 +21,7 @@ pub(crate) fn canonical(text: &str, trim: bool, ignore_case: bool) -> Cow<'_, st
     // Folding may leave NFC, and it must see the decomposed text: Unicode, canonical caseless
     // matching (chapter 3, D145).
     let decomposed: String = trimmed.nfd().collect();
-    Cow::Owned(
-        caseless::default_case_fold_str(&decomposed)
-            .nfc()
-            .collect(),
-    )
+    Cow::Owned(caseless::default_case_fold_str(&decomposed).nfc().collect())
 }
 
 /// A column's name as it is matched.
@@ -46,10 +38,7 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 /// Which terms some words name: all words of the term, whole and side by side.
-pub fn named<'t, T: AsRef<str>>(
-    found: &[String],
-    terms: &'t [T],
-) -> impl Iterator<Item = &'t str> {
+pub fn named<'t, T: AsRef<str>>(found: &[String], terms: &'t [T]) -> impl Iterator<Item = &'t str> {
     terms.iter().map(AsRef::as_ref).filter(|term| {
         let wanted = words(term);
         !wanted.is_empty() && found.windows(wanted.len()).any(|run| run == wanted)

@@ -11,11 +11,7 @@ pub fn read_date(text: &str) -> Option<i32> {
     let [_, _, _, _, b'-', _, _, b'-', _, _] = bytes else {
         return None;
     };
-    let (year, month, day) = (
-        number(bytes.get(..4)?)?,
-        number(bytes.get(5..7)?)?,
-        number(bytes.get(8..)?)?,
-    );
+    let (year, month, day) = (number(bytes.get(..4)?)?, number(bytes.get(5..7)?)?, number(bytes.get(8..)?)?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -70,9 +66,7 @@ fn micros(digits: &[u8]) -> Option<i64> {
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, digit| {
-        digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
-    })
+    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
 fn day_number(year: i64, month: i64, day: i64) -> i64 {
@@ -89,8 +83,7 @@ pub fn date_text(days: i64) -> String {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted_month + 2) / 5 + 1;
@@ -127,7 +120,8 @@ mod tests {
             assert_eq!(read_date(text), Some(days), "{text}");
             assert_eq!(date_text(i64::from(days)), text);
         }
-        for wrong in ["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-1-1", "24-01-01", "2024-01-01 ", ""] {
+        for wrong in ["2023-02-29", "1900-02-29", "2024-13-01", "2024-00-10", "2024-1-1", "24-01-01", "2024-01-01 ", ""]
+        {
             assert_eq!(read_date(wrong), None, "{wrong}");
         }
     }
@@ -139,7 +133,13 @@ mod tests {
         assert_eq!(read_timestamp("1970-01-02"), Some(DAY));
         assert_eq!(read_timestamp("1970-01-01T00:00:00.123456000"), Some(123_456));
         assert_eq!(timestamp_text(-1), "1969-12-31T23:59:59.999999");
-        for wrong in ["1970-01-01T24:00:00", "1970-01-01T00:60", "1970-01-01T00:00:00.1234567", "1970-01-01T00:00:00+01:00", "1970-01-01T00:00:0é"] {
+        for wrong in [
+            "1970-01-01T24:00:00",
+            "1970-01-01T00:60",
+            "1970-01-01T00:00:00.1234567",
+            "1970-01-01T00:00:00+01:00",
+            "1970-01-01T00:00:0é",
+        ] {
             assert_eq!(read_timestamp(wrong), None, "{wrong}");
         }
     }

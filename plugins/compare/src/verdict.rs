@@ -89,8 +89,7 @@ pub struct Difference {
 }
 
 impl Verdict {
-    pub(crate) const MATCH: Verdict =
-        Verdict { ok: true, reason: Reason::Match, difference: None };
+    pub(crate) const MATCH: Verdict = Verdict { ok: true, reason: Reason::Match, difference: None };
 
     pub(crate) fn fail(reason: Reason, difference: Difference) -> Verdict {
         Verdict { ok: false, reason, difference: Some(difference) }

@@ -8,8 +8,7 @@ mod support;
 use serde_json::{Value as Json, json};
 use support::{contract, expect, expectation, gold, refused, table_json};
 use tribunal_compare::Reason::{
-    Arity, ColumnMissing, Duplicate, Empty, Match, Null, Order, RowCount, RowMismatch, Tolerance,
-    TopK, Type,
+    Arity, ColumnMissing, Duplicate, Empty, Match, Null, Order, RowCount, RowMismatch, Tolerance, TopK, Type,
 };
 
 // False accepts of comparators that make a set of the rows.
@@ -65,10 +64,7 @@ fn an_emptied_table_is_not_the_answer() {
 
 #[test]
 fn a_guessed_constant_is_right_on_one_instance_only() {
-    let (first, second) = (
-        gold("n: integer", json!({}), json!([[2]])),
-        gold("n: integer", json!({}), json!([[3]])),
-    );
+    let (first, second) = (gold("n: integer", json!({}), json!([[2]])), gold("n: integer", json!({}), json!([[3]])));
     expect(&first, "n: integer", json!([[2]]), Match);
     expect(&second, "n: integer", json!([[2]]), RowMismatch);
 }

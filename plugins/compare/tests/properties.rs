@@ -24,11 +24,7 @@ fn rows_json(rows: &[Row]) -> Json {
 
 /// Hundredths and thousandths around a few values, so that bounds are met and chains arise.
 fn near() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        (0_i32..6).prop_map(|n| f64::from(n) / 200.0),
-        (0_i32..4).prop_map(|n| f64::from(n) / 100.0),
-        Just(7.0),
-    ]
+    prop_oneof![(0_i32..6).prop_map(|n| f64::from(n) / 200.0), (0_i32..4).prop_map(|n| f64::from(n) / 100.0), Just(7.0),]
 }
 
 fn row() -> impl Strategy<Value = Row> {
@@ -93,7 +89,9 @@ fn pair() -> impl Strategy<Value = (Vec<Row>, Vec<Row>)> {
                 match (how, strangers.into_iter().next()) {
                     (0, Some(stranger)) => pred[place] = stranger,
                     (1, Some(stranger)) => pred.push(stranger),
-                    (2, _) => { pred.remove(place); }
+                    (2, _) => {
+                        pred.remove(place);
+                    }
                     _ => {}
                 }
                 let turn = place % pred.len().max(1);

@@ -7,8 +7,8 @@ mod support;
 use serde_json::json;
 use support::{contract, expect, expectation, gold, kinds, refused, table_json};
 use tribunal_compare::Reason::{
-    Arity, ColumnMismatch, ColumnMissing, Duplicate, Empty, Match, Null, Order, RowCount,
-    RowMismatch, Tolerance, TopK, Type,
+    Arity, ColumnMismatch, ColumnMissing, Duplicate, Empty, Match, Null, Order, RowCount, RowMismatch, Tolerance, TopK,
+    Type,
 };
 
 #[test]
@@ -231,7 +231,11 @@ fn nulls_stand_where_the_contract_says() {
     let last = json!({"order": [{"column": "n", "direction": "descending"}]});
     let rows = json!([[null], [1]]);
     expect(&gold("n: integer", first.clone(), rows.clone()), "n: integer", rows.clone(), Match);
-    refused(&contract("n: integer", last), &table_json("n: integer", rows), "row 1 is out of order by n (NULL comes last)");
+    refused(
+        &contract("n: integer", last),
+        &table_json("n: integer", rows),
+        "row 1 is out of order by n (NULL comes last)",
+    );
     let late = table_json("n: integer", json!([[1], [null]]));
     refused(&contract("n: integer", first), &late, "NULL comes first");
 }
@@ -353,16 +357,18 @@ fn contracts_that_contradict_themselves_are_refused() {
         (json!({"version": 1, "columns": []}), "columns: at least one"),
         (json!({"version": 1, "columns": [{"name": "x", "type": {"float": {"abs": -1.0}}}]}), "abs must be 0 or above"),
         (json!({"version": 1, "columns": [{"name": "x", "type": {"float": {"rel": 1.0}}}]}), "rel must lie in 0..1"),
-        (json!({"version": 1, "columns": [{"name": "x", "type": "integer", "interchangeable": true}]}), "injective matching only"),
+        (
+            json!({"version": 1, "columns": [{"name": "x", "type": "integer", "interchangeable": true}]}),
+            "injective matching only",
+        ),
         (json!({"version": 1, "columns": [{"name": "x", "type": "number"}]}), "unknown variant"),
         (contract("x: text", json!({"colour": 1})), "unknown field `colour`"),
     ];
     for (contract, words) in cases {
         refused(&contract, &table_json("x: integer", json!([[1]])), words);
     }
-    let five: Vec<_> = (0..5)
-        .map(|n| json!({"name": format!("c{n}"), "type": "integer", "interchangeable": true}))
-        .collect();
+    let five: Vec<_> =
+        (0..5).map(|n| json!({"name": format!("c{n}"), "type": "integer", "interchangeable": true})).collect();
     let many = json!({"version": 1, "columns": five, "match": "injective"});
     refused(&many, &table_json("x: integer", json!([[1]])), "120 column maps");
 }

@@ -36,10 +36,7 @@ impl Description {
 impl Output {
     /// Words alone.
     pub fn text(text: impl Into<String>) -> Output {
-        Output {
-            text: text.into(),
-            table: None,
-        }
+        Output { text: text.into(), table: None }
     }
 
     /// A table, with the count of its rows as words.
@@ -47,10 +44,7 @@ impl Output {
     pub fn table(table: Table) -> Output {
         let rows = table.rows;
         let noun = if rows == 1 { "row" } else { "rows" };
-        Output {
-            text: format!("{rows} {noun}"),
-            table: Some(table),
-        }
+        Output { text: format!("{rows} {noun}"), table: Some(table) }
     }
 }
 
@@ -58,20 +52,12 @@ impl Verdict {
     /// The full reward.
     #[must_use]
     pub fn pass() -> Verdict {
-        Verdict::Scored(Scored {
-            reward: 1.0,
-            reason: "match".to_owned(),
-            difference: None,
-        })
+        Verdict::Scored(Scored { reward: 1.0, reason: "match".to_owned(), difference: None })
     }
 
     /// No reward, for a stable reason.
     #[must_use]
     pub fn fail(reason: &str, difference: Option<Difference>) -> Verdict {
-        Verdict::Scored(Scored {
-            reward: 0.0,
-            reason: reason.to_owned(),
-            difference,
-        })
+        Verdict::Scored(Scored { reward: 0.0, reason: reason.to_owned(), difference })
     }
 }

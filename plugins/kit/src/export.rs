@@ -36,12 +36,7 @@ pub trait User {
     ///
     /// # Errors
     /// A failure where the secret cannot be read.
-    fn reply<H: Host>(
-        host: &H,
-        secret: &str,
-        about: &str,
-        question: &str,
-    ) -> Result<String, Failure>;
+    fn reply<H: Host>(host: &H, secret: &str, about: &str, question: &str) -> Result<String, Failure>;
 }
 
 /// A plugin as its world wants it. The export macros make it.
@@ -91,10 +86,7 @@ fn forward_panics() {
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message");
-        let place = panic
-            .location()
-            .map(|place| format!(" at {}:{}", place.file(), place.line()))
-            .unwrap_or_default();
+        let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
         Imports.log(&format!("panic: {message}{place}"));
     }));
 }
@@ -131,7 +123,7 @@ macro_rules! export_world {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Exported = $crate::Exported<$plugin>;
-            $crate::bindings::$world::export!(Exported with_types_in $crate::bindings::$world);
+    $crate::bindings::$world::export!(Exported with_types_in $crate::bindings::$world);
         };
     };
 }

@@ -7,10 +7,7 @@ use crate::{Code, Failure};
 impl Failure {
     /// A failure of `code`; the message is one line for the agent.
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
-        Failure {
-            code,
-            message: message.into(),
-        }
+        Failure { code, message: message.into() }
     }
 
     /// The request itself is wrong: arguments, or a rule of the business.

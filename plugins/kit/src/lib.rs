@@ -51,8 +51,6 @@ pub use bindings::shared::tribunal::plugin::evidence::{
     Abstention, Difference, Evidence, Question, Scored, Submission, ToolCall, Verdict,
 };
 pub use bindings::shared::tribunal::plugin::output::Output;
-pub use bindings::shared::tribunal::plugin::types::{
-    Cells, Code, Column, Failure, Kind, Table, Texts, Value,
-};
+pub use bindings::shared::tribunal::plugin::types::{Cells, Code, Column, Failure, Kind, Table, Texts, Value};
 pub use export::{Exported, Tool, User, Verifier};
 pub use host::{Database, Host, Imports, quoted};

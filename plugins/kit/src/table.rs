@@ -187,10 +187,7 @@ impl Table {
     /// `failed`: the query that made this table did not name its columns so.
     pub fn column(&self, name: &str) -> Result<&Column, Failure> {
         let same = |column: &&Column| column.name.eq_ignore_ascii_case(name);
-        self.columns
-            .iter()
-            .find(same)
-            .ok_or_else(|| Failure::failed(format!("the result has no column {name}")))
+        self.columns.iter().find(same).ok_or_else(|| Failure::failed(format!("the result has no column {name}")))
     }
 
     /// The value in a row and a column, by place; NULL outside.

@@ -11,8 +11,8 @@ use rusqlite::{Connection, Statement, ToSql};
 use tribunal_compare::time;
 
 use crate::{
-    Cells, Code, Column, ColumnInfo, Database, Failure, Host, Kind, Table, TableChanges,
-    TableInfo, Texts, Value, Verb, quoted,
+    Cells, Code, Column, ColumnInfo, Database, Failure, Host, Kind, Table, TableChanges, TableInfo, Texts, Value, Verb,
+    quoted,
 };
 
 /// A host over one database.
@@ -118,9 +118,8 @@ impl Database for TestDatabase {
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Table, Failure> {
         let mut statement = self.0.prepare(sql).map_err(failure)?;
         bind(&mut statement, parameters)?;
-        let mut columns: Vec<Filling> = (statement.columns().iter())
-            .map(|column| Filling::new(column.name(), column.decl_type()))
-            .collect();
+        let mut columns: Vec<Filling> =
+            (statement.columns().iter()).map(|column| Filling::new(column.name(), column.decl_type())).collect();
         let mut rows = statement.raw_query();
         let mut count = 0;
         while let Some(row) = rows.next().map_err(failure)? {
@@ -142,10 +141,8 @@ impl Database for TestDatabase {
 
 impl TestDatabase {
     fn table(&self, name: &str) -> TableInfo {
-        let mut statement = self
-            .0
-            .prepare(&format!("PRAGMA table_info({})", quoted(name)))
-            .expect("the table can be described");
+        let mut statement =
+            self.0.prepare(&format!("PRAGMA table_info({})", quoted(name))).expect("the table can be described");
         let mut primary_key = Vec::new();
         let columns = statement
             .query_map([], |row| {
@@ -215,11 +212,7 @@ struct Filling {
 
 impl Filling {
     fn new(name: &str, declared: Option<&str>) -> Filling {
-        Filling {
-            name: name.to_owned(),
-            kind: declared.map_or(Kind::Unknown, kind_of),
-            values: Vec::new(),
-        }
+        Filling { name: name.to_owned(), kind: declared.map_or(Kind::Unknown, kind_of), values: Vec::new() }
     }
 
     fn push(&mut self, value: ValueRef<'_>) {

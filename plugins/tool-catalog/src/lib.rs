@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 use tribunal_kit::{
-    Column, Database, Description, Failure, Host, Output, Table, TableInfo, Tool, Verb, arguments,
-    quoted,
+    Column, Database, Description, Failure, Host, Output, Table, TableInfo, Tool, Verb, arguments, quoted,
 };
 
 /// The plugin.
@@ -244,7 +243,11 @@ mod tests {
         for (name, text, message) in [
             ("describe_table", r#"{"table": "order"}"#, "no table order; there are accounts, orders"),
             ("sample_values", r#"{"table": "x", "column": "id"}"#, "no table x; there are accounts, orders"),
-            ("sample_values", r#"{"table": "accounts", "column": "id\" FROM x --"}"#, "no column id\" FROM x -- in accounts; it has id"),
+            (
+                "sample_values",
+                r#"{"table": "accounts", "column": "id\" FROM x --"}"#,
+                "no column id\" FROM x -- in accounts; it has id",
+            ),
             ("drop_table", r#"{"table": "orders"}"#, "no tool drop_table here"),
         ] {
             let failure = call(name, text).unwrap_err();

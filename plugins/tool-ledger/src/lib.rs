@@ -88,11 +88,7 @@ const SET_STATUS: &str = r#"{
 impl Tool for Ledger {
     fn describe() -> Description {
         Description::new("tool-ledger", env!("CARGO_PKG_VERSION"))
-            .tool(
-                "issue_refund",
-                "Gives money back: records one refund of a charge, all rules checked.",
-                ISSUE_REFUND,
-            )
+            .tool("issue_refund", "Gives money back: records one refund of a charge, all rules checked.", ISSUE_REFUND)
             .tool(
                 "merge_accounts",
                 "Merges two open accounts: moves all that belongs to one to the other, and closes it.",

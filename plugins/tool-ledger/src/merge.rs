@@ -14,16 +14,11 @@ pub(crate) struct Wanted {
 }
 
 /// Moves what belongs to one account to the other, and closes it.
-pub(crate) fn accounts(
-    session: &impl Database,
-    rule: &Merge,
-    wanted: &Wanted,
-) -> Result<Output, Failure> {
+pub(crate) fn accounts(session: &impl Database, rule: &Merge, wanted: &Wanted) -> Result<Output, Failure> {
     let accounts = &rule.accounts;
     let kind = Tables::of(session).kind(&accounts.table, &accounts.id, Kind::Integer);
     let read = |name: &str, scalar: &Scalar| {
-        value(kind, &scalar.text())
-            .map_err(|failure| Failure::invalid(format!("argument {name}: {}", failure.message)))
+        value(kind, &scalar.text()).map_err(|failure| Failure::invalid(format!("argument {name}: {}", failure.message)))
     };
     let (keep, close) = (read("keep_id", &wanted.keep_id)?, read("close_id", &wanted.close_id)?);
     if keep == close {
@@ -49,11 +44,7 @@ pub(crate) fn accounts(
     let sql = format!("UPDATE {table} SET {} WHERE {id} = $1", sets.join(", "));
     change_one(session, &sql, &values)?;
     let moved = if moved.is_empty() { "nothing".to_owned() } else { moved.join(", ") };
-    Ok(Output::text(format!(
-        "{} is closed and merged into {}; moved: {moved}",
-        shown(&close),
-        shown(&keep)
-    )))
+    Ok(Output::text(format!("{} is closed and merged into {}; moved: {moved}", shown(&close), shown(&keep))))
 }
 
 fn check_open(session: &impl Database, accounts: &Accounts, id: &Value) -> Result<(), Failure> {

@@ -16,11 +16,7 @@ pub(crate) struct Wanted {
 }
 
 /// Records one refund.
-pub(crate) fn issue(
-    session: &impl Database,
-    rule: &Refund,
-    wanted: &Wanted,
-) -> Result<Output, Failure> {
+pub(crate) fn issue(session: &impl Database, rule: &Refund, wanted: &Wanted) -> Result<Output, Failure> {
     let tables = Tables::of(session);
     let Refund { source, refunds, clock } = rule;
     let money = read_amount(&wanted.amount)?;
@@ -62,11 +58,7 @@ fn read_amount(amount: &Scalar) -> Result<Decimal, Failure> {
     let text = amount.text();
     let money = Decimal::read(&text)
         .ok_or_else(|| Failure::invalid(format!("argument amount: a number expected, {text} given")))?;
-    if money.is_positive() {
-        Ok(money)
-    } else {
-        Err(Failure::invalid("argument amount: it must be above 0"))
-    }
+    if money.is_positive() { Ok(money) } else { Err(Failure::invalid("argument amount: it must be above 0")) }
 }
 
 /// What was charged.
@@ -88,13 +80,7 @@ impl Charge {
     }
 
     /// Whether an amount may be given back.
-    fn check(
-        &self,
-        session: &impl Database,
-        rule: &Refund,
-        id: &Value,
-        money: &Decimal,
-    ) -> Result<(), Failure> {
+    fn check(&self, session: &impl Database, rule: &Refund, id: &Value, money: &Decimal) -> Result<(), Failure> {
         let name = format!("{} {}", rule.source.table, shown(id));
         if let Some(status) = &self.status {
             let allowed = &rule.source.refundable;
@@ -106,8 +92,8 @@ impl Charge {
                 )));
             }
         }
-        let charged = amount(&self.amount)
-            .ok_or_else(|| Failure::invalid(format!("{name} has no amount to give back")))?;
+        let charged =
+            amount(&self.amount).ok_or_else(|| Failure::invalid(format!("{name} has no amount to give back")))?;
         let refunded = refunded(session, &rule.refunds, id)?;
         let left = charged.minus(&refunded);
         if money.compare(&left).is_gt() {
@@ -145,19 +131,10 @@ fn next_id(session: &impl Database, refunds: &Refunds) -> Result<i64, Failure> {
     next.ok_or_else(|| Failure::unsupported("refunds are not numbered here"))
 }
 
-fn insert(
-    session: &impl Database,
-    table: &str,
-    row: Vec<(&str, Value)>,
-) -> Result<(), Failure> {
+fn insert(session: &impl Database, table: &str, row: Vec<(&str, Value)>) -> Result<(), Failure> {
     let (columns, values): (Vec<String>, Vec<Value>) =
         row.into_iter().map(|(column, value)| (quoted(column), value)).unzip();
     let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
-    let sql = format!(
-        "INSERT INTO {} ({}) VALUES ({})",
-        quoted(table),
-        columns.join(", "),
-        places.join(", ")
-    );
+    let sql = format!("INSERT INTO {} ({}) VALUES ({})", quoted(table), columns.join(", "), places.join(", "));
     change_one(session, &sql, &values)
 }

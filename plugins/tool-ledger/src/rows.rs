@@ -92,12 +92,7 @@ pub(crate) fn one_row(
     columns: &[&str],
 ) -> Result<Vec<Value>, Failure> {
     let list: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
-    let sql = format!(
-        "SELECT {} FROM {} WHERE {} = $1",
-        list.join(", "),
-        quoted(table),
-        quoted(id_column)
-    );
+    let sql = format!("SELECT {} FROM {} WHERE {} = $1", list.join(", "), quoted(table), quoted(id_column));
     let found = session.query(&sql, std::slice::from_ref(id))?;
     match found.len() {
         0 => Err(Failure::unknown(format!("no row with id {} in {table}", shown(id)))),
@@ -107,11 +102,7 @@ pub(crate) fn one_row(
 }
 
 /// Changes that must touch exactly one row.
-pub(crate) fn change_one(
-    session: &impl Database,
-    sql: &str,
-    parameters: &[Value],
-) -> Result<(), Failure> {
+pub(crate) fn change_one(session: &impl Database, sql: &str, parameters: &[Value]) -> Result<(), Failure> {
     match session.change(sql, parameters)? {
         1 => Ok(()),
         rows => Err(Failure::failed(format!("{rows} rows were touched instead of one; nothing was changed"))),

@@ -35,10 +35,7 @@ pub(crate) fn set(
     let next = rule.allowed.get(&before).map(Vec::as_slice).unwrap_or_default();
     if !next.contains(status) {
         let next = if next.is_empty() { "nothing".to_owned() } else { next.join(" or ") };
-        return Err(Failure::invalid(format!(
-            "{entity} {} is {before}; from there it can become {next}",
-            shown(&id)
-        )));
+        return Err(Failure::invalid(format!("{entity} {} is {before}; from there it can become {next}", shown(&id))));
     }
     let (table, column, id_column) = (quoted(&rule.table), quoted(&rule.status), quoted(&rule.id));
     let sql = format!("UPDATE {table} SET {column} = $1 WHERE {id_column} = $2");

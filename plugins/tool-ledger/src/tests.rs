@@ -60,7 +60,8 @@ fn amounts_are_exact() {
     let host = host();
     call(&host, "issue_refund", json!({"source_id": "2", "amount": 0.1, "reason": "a"})).unwrap();
     call(&host, "issue_refund", json!({"source_id": "2", "amount": 0.2, "reason": "b"})).unwrap();
-    let (code, text) = call(&host, "issue_refund", json!({"source_id": 2, "amount": "0.01", "reason": "c"})).unwrap_err();
+    let (code, text) =
+        call(&host, "issue_refund", json!({"source_id": 2, "amount": "0.01", "reason": "c"})).unwrap_err();
     assert_eq!(code, Code::Invalid);
     assert_eq!(text, "argument amount: 0.01 is above the 0 that can be given back (0.3 charged, 0.3 refunded)");
 }
@@ -74,10 +75,18 @@ fn what_may_not_be_refunded_leaves_no_row() {
         (json!({"source_id": 1, "amount": -5, "reason": "x"}), Code::Invalid, "it must be above 0"),
         (json!({"source_id": 1, "amount": "5 EUR", "reason": "x"}), Code::Invalid, "a number expected, 5 EUR given"),
         (json!({"source_id": 1, "amount": 1, "reason": "  "}), Code::Invalid, "argument reason"),
-        (json!({"source_id": 3, "amount": 1, "reason": "x"}), Code::Invalid, "order 3 is void; it can be refunded when paid or sent"),
+        (
+            json!({"source_id": 3, "amount": 1, "reason": "x"}),
+            Code::Invalid,
+            "order 3 is void; it can be refunded when paid or sent",
+        ),
         (json!({"source_id": 4, "amount": 1, "reason": "x"}), Code::Invalid, "has no amount"),
         (json!({"source_id": 5, "amount": 1, "reason": "x"}), Code::Unknown, "no row with id 5 in order"),
-        (json!({"source_id": "1 OR 1=1", "amount": 1, "reason": "x"}), Code::Invalid, "argument source_id: integer expected"),
+        (
+            json!({"source_id": "1 OR 1=1", "amount": 1, "reason": "x"}),
+            Code::Invalid,
+            "argument source_id: integer expected",
+        ),
         (json!({"source_id": [1], "amount": 1, "reason": "x"}), Code::Invalid, "argument source_id: "),
         (json!({"source_id": 1, "amount": 1}), Code::Invalid, "missing field `reason`"),
     ];
@@ -130,9 +139,8 @@ fn accounts_that_cannot_be_merged_stay() {
 #[test]
 fn a_status_follows_its_transitions() {
     let host = host();
-    let set = |id: &str, status: &str| {
-        call(&host, "set_status", json!({"entity": "ticket", "id": id, "status": status}))
-    };
+    let set =
+        |id: &str, status: &str| call(&host, "set_status", json!({"entity": "ticket", "id": id, "status": status}));
     assert_eq!(set("T-1", "pending").unwrap(), "ticket T-1: open is now pending");
     assert_eq!(set("T-1", "open").unwrap_err().1, "ticket T-1 is pending; from there it can become closed");
     assert_eq!(set("T-2", "open").unwrap_err().1, "ticket T-2 is closed; from there it can become nothing");

@@ -31,12 +31,7 @@ impl User for Scripted {
         Description::new("user-scripted", env!("CARGO_PKG_VERSION"))
     }
 
-    fn reply<H: Host>(
-        host: &H,
-        secret: &str,
-        about: &str,
-        question: &str,
-    ) -> Result<String, Failure> {
+    fn reply<H: Host>(host: &H, secret: &str, about: &str, question: &str) -> Result<String, Failure> {
         answer(secret, about, question).map_err(|fault| {
             // For the task's author: the agent must not learn a byte of the secret.
             host.log(&format!("secret of user-scripted: {fault}"));
@@ -52,9 +47,8 @@ fn answer(secret: &str, about: &str, question: &str) -> Result<String, serde_jso
     let slots = slots.into_iter().map(|(_, slot)| serde_json::from_value(slot));
     let slots: Vec<Slot> = slots.collect::<Result<_, _>>()?;
     let (about, question) = (words(about), words(question));
-    let names = |slot: &Slot| {
-        named(&about, &slot.terms).next().is_some() || named(&question, &slot.terms).next().is_some()
-    };
+    let names =
+        |slot: &Slot| named(&about, &slot.terms).next().is_some() || named(&question, &slot.terms).next().is_some();
     Ok(slots.into_iter().find(names).map_or(otherwise, |slot| slot.reply))
 }
 

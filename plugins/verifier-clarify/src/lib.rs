@@ -132,17 +132,14 @@ fn clarification(evidence: Evidence, wanted: Wanted) -> Result<Verdict, String> 
     if answer.version != 1 {
         return Err(format!("answer version {}: this verifier reads version 1", answer.version));
     }
-    let expectation = Expectation::new(answer.contract, answer.gold)
-        .map_err(|refusal| format!("answer: {refusal}"))?;
+    let expectation = Expectation::new(answer.contract, answer.gold).map_err(|refusal| format!("answer: {refusal}"))?;
     let table = match evidence.submission {
         Submission::Answer(table) => table,
         Submission::Done => return Ok(Verdict::fail("no-answer", None)),
         Submission::Abstention(_) => return Ok(Verdict::fail("abstained", None)),
     };
     let questions = &evidence.questions;
-    let asked = |reason: &str, found: &str| {
-        Verdict::fail(reason, Some(difference("questions", &slot.name, found)))
-    };
+    let asked = |reason: &str, found: &str| Verdict::fail(reason, Some(difference("questions", &slot.name, found)));
     if questions.is_empty() {
         return Ok(asked("not-asked", "no question"));
     }

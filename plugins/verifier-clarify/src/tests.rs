@@ -105,7 +105,10 @@ fn what_is_missing_must_be_named() {
         ("reason", "wrong-missing"),
         ("the reason for churn", "wrong-missing"),
         ("churn reasons", "wrong-missing"),
-        ("the churn reason, the weather, the mood, the price, the colour, the size, the height, the depth, the taste, the smell", "unfocused"),
+        (
+            "the churn reason, the weather, the mood, the price, the colour, the size, the height, the depth, the taste, the smell",
+            "unfocused",
+        ),
     ] {
         scores(verify(&expectation, abstain(missing), &[]), reason);
     }

@@ -54,13 +54,8 @@ mod tests {
     }
 
     fn verify(submission: Submission, expectation: String) -> Verdict {
-        let evidence = Evidence {
-            instruction: String::new(),
-            submission,
-            questions: Vec::new(),
-            calls: Vec::new(),
-            expectation,
-        };
+        let evidence =
+            Evidence { instruction: String::new(), submission, questions: Vec::new(), calls: Vec::new(), expectation };
         Result::verify(&TestHost::new(""), evidence)
     }
 

@@ -26,8 +26,7 @@ pub(crate) struct ExpectedTable {
 
 impl Expected {
     pub(crate) fn read(json: &str) -> Result<Expected, String> {
-        let mut expected: Expected =
-            serde_json::from_str(json).map_err(|fault| format!("expectation: {fault}"))?;
+        let mut expected: Expected = serde_json::from_str(json).map_err(|fault| format!("expectation: {fault}"))?;
         if expected.version != 1 {
             let version = expected.version;
             return Err(format!("expectation version {version}: this verifier reads version 1"));
@@ -108,8 +107,8 @@ impl ExpectedTable {
         });
         let mut contract = Contract::new(columns.collect());
         contract.max_rows = u32::MAX;
-        let expectation = Expectation::new(contract, gold.clone())
-            .map_err(|refusal| format!("table {}: {refusal}", self.name))?;
+        let expectation =
+            Expectation::new(contract, gold.clone()).map_err(|refusal| format!("table {}: {refusal}", self.name))?;
         Ok(expectation.check(pred).difference.map(|difference| Difference {
             path,
             row: difference.row,

@@ -41,10 +41,8 @@ fn judge<H: Host>(host: &H, evidence: &Evidence) -> Result<Verdict, String> {
         return Ok(Verdict::fail("not-done", None));
     }
     let changes = host.changes().map_err(|failure| failure.message)?;
-    let mut changes: Vec<TableChanges> = changes
-        .into_iter()
-        .filter(|change| !change.removed.is_empty() || !change.added.is_empty())
-        .collect();
+    let mut changes: Vec<TableChanges> =
+        changes.into_iter().filter(|change| !change.removed.is_empty() || !change.added.is_empty()).collect();
     if changes.is_empty() {
         return Ok(Verdict::fail("unchanged", None));
     }

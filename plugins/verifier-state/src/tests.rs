@@ -115,12 +115,48 @@ fn each_fault_has_its_reason() {
     for (sql, reason, path, expected, found) in [
         (String::new(), "unchanged", None, "", ""),
         (CLOSE.into(), "state-mismatch", Some("table refunds"), "0 rows removed, 1 added", "no change"),
-        (format!("{CLOSE}{REFUND}{REFUND}"), "state-mismatch", Some("table refunds, rows added"), "1 copy of 2.50, NULL", "2 copies of 2.50, NULL"),
-        (format!("{CLOSE}INSERT INTO refunds VALUES (2, '2.51', NULL);"), "state-mismatch", Some("table refunds, rows added"), "2.50", "2.51"),
-        (format!("{CLOSE}INSERT INTO refunds VALUES (2, '2.50', '');"), "state-mismatch", Some("table refunds, rows added"), "NULL", ""),
-        (format!("{CLOSE}{REFUND}DELETE FROM refunds WHERE id = 1;"), "state-mismatch", Some("table refunds, rows removed"), "0 rows", "1 rows"),
-        (format!("{REFUND}UPDATE accounts SET status = 'closed';"), "state-mismatch", Some("table accounts, rows added"), "1 row; no such row", "2 rows; 1, closed"),
-        (format!("{REFUND}UPDATE accounts SET status = 'closed' WHERE id = 1;"), "state-mismatch", Some("table accounts, rows added"), "2", "1"),
+        (
+            format!("{CLOSE}{REFUND}{REFUND}"),
+            "state-mismatch",
+            Some("table refunds, rows added"),
+            "1 copy of 2.50, NULL",
+            "2 copies of 2.50, NULL",
+        ),
+        (
+            format!("{CLOSE}INSERT INTO refunds VALUES (2, '2.51', NULL);"),
+            "state-mismatch",
+            Some("table refunds, rows added"),
+            "2.50",
+            "2.51",
+        ),
+        (
+            format!("{CLOSE}INSERT INTO refunds VALUES (2, '2.50', '');"),
+            "state-mismatch",
+            Some("table refunds, rows added"),
+            "NULL",
+            "",
+        ),
+        (
+            format!("{CLOSE}{REFUND}DELETE FROM refunds WHERE id = 1;"),
+            "state-mismatch",
+            Some("table refunds, rows removed"),
+            "0 rows",
+            "1 rows",
+        ),
+        (
+            format!("{REFUND}UPDATE accounts SET status = 'closed';"),
+            "state-mismatch",
+            Some("table accounts, rows added"),
+            "1 row; no such row",
+            "2 rows; 1, closed",
+        ),
+        (
+            format!("{REFUND}UPDATE accounts SET status = 'closed' WHERE id = 1;"),
+            "state-mismatch",
+            Some("table accounts, rows added"),
+            "2",
+            "1",
+        ),
     ] {
         let scored = done(&sql);
         assert_eq!((scored.reward, scored.reason.as_str()), (0.0, reason), "{sql}: {scored:?}");
@@ -132,7 +168,9 @@ fn each_fault_has_its_reason() {
 #[test]
 fn what_else_was_changed_is_collateral() {
     let only_refund = json!({"version": 1, "tables": [expectation()["tables"][1]]});
-    for (sql, reason) in [(format!("{CLOSE}{REFUND}"), "collateral"), (REFUND.to_owned(), "match"), (CLOSE.to_owned(), "collateral")] {
+    for (sql, reason) in
+        [(format!("{CLOSE}{REFUND}"), "collateral"), (REFUND.to_owned(), "match"), (CLOSE.to_owned(), "collateral")]
+    {
         let Verdict::Scored(scored) = verify(&sql, Submission::Done, &only_refund) else { panic!("void") };
         assert_eq!(scored.reason, reason, "{sql}");
     }

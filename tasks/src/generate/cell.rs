@@ -103,7 +103,8 @@ impl Maker<'_> {
         match make {
             Make::Parent(name) => self.parent(name, parent),
             Make::Ref { table, column: name, conditions, same, skew } => {
-                let fits = |row_there: &Row, place| self.fits(row_there, place, conditions, same, row);
+                let open = conditions.is_empty() && same.is_empty();
+                let fits = |there: &Row, place| Ok(open || self.fits(there, place, conditions, same, row)?);
                 self.reference(table, name, &fits, *skew, &mut cursor.stream)
             }
             Make::Via { through, column: name } => self.via(through, name, row),

@@ -283,9 +283,9 @@ fn fill_totals(done: &mut Done<'_>) -> Placed<()> {
                     if !unless.is_empty() && all_hold(unless, shape, row).map_err(at)? {
                         continue;
                     }
-                    let sum = sums.iter().find(|(pointer, _)| *pointer == row.cells[key]);
+                    let sum = sums.get(&row.cells[key].to_string());
                     row.cells[index] = match (sum, column.kind) {
-                        (Some((_, sum)), _) => sum.clone(),
+                        (Some(sum), _) => sum.clone(),
                         (None, Kind::Decimal) => Value::Decimal(rust_decimal::Decimal::new(0, 2)),
                         (None, _) => Value::Integer(0),
                     };
@@ -296,16 +296,18 @@ fn fill_totals(done: &mut Done<'_>) -> Placed<()> {
     Ok(())
 }
 
-/// The sums of a column by the value of another.
-fn sums(done: &Done<'_>, table: usize, by: &str, of: &str) -> Result<Vec<(Value, Value)>, String> {
+/// The sums of a column by the text of another.
+fn sums(done: &Done<'_>, table: usize, by: &str, of: &str) -> Result<BTreeMap<String, Value>, String> {
     let (by, of) = (done.shapes[table].index(by)?, done.shapes[table].index(of)?);
-    let mut sums: Vec<(Value, Value)> = Vec::new();
+    let mut sums: BTreeMap<String, Value> = BTreeMap::new();
     for row in &done.rows[table] {
         let (pointer, cell) = (&row.cells[by], &row.cells[of]);
-        match sums.iter_mut().find(|(known, _)| known == pointer) {
-            Some((_, sum)) => *sum = added(sum, cell)?,
+        match sums.get_mut(&pointer.to_string()) {
+            Some(sum) => *sum = added(sum, cell)?,
             None if cell.is_null() => {}
-            None => sums.push((pointer.clone(), cell.clone())),
+            None => {
+                sums.insert(pointer.to_string(), cell.clone());
+            }
         }
     }
     Ok(sums)

@@ -155,7 +155,8 @@ fn tools(plugins: &[Arc<Plugin>]) -> Result<Vec<Figure>> {
         let input = ToolInput { tool: &action.tool, arguments: &arguments, settings: "{}" };
         let limits = Limits::default();
         let call = |canned: Canned| plugin.call(&input, canned, &limits);
-        let output = call(canned.clone()).result.map_err(|fault| anyhow!("{fault}"))?.map_err(|why| anyhow!("{why}"))?;
+        let output =
+            call(canned.clone()).result.map_err(|fault| anyhow!("{fault}"))?.map_err(|why| anyhow!("{why}"))?;
         ensure!(table.columns.is_empty() || output.table == Some(table), "{name}: the table comes back as it went");
         figures.push(Figure::micros(format!("sandbox and guest: {name}"), cpu_given(|| canned.clone(), call)));
     }

@@ -76,7 +76,8 @@ fn glue_value(value: &Value) -> Glue {
 pub(crate) fn sqlite(data: &Dataset) -> Result<Timed> {
     let table = table(data)?;
     let mut source = Connection::open_in_memory()?;
-    let columns: Vec<_> = table.schema.columns.iter().map(|column| format!("{} {}", column.name, lite(column.kind))).collect();
+    let columns: Vec<_> =
+        table.schema.columns.iter().map(|column| format!("{} {}", column.name, lite(column.kind))).collect();
     let name = &table.schema.name;
     source.execute_batch(&format!("CREATE TABLE {name} ({}, PRIMARY KEY (id)) STRICT", columns.join(", ")))?;
     let places = vec!["?"; columns.len()].join(", ");

@@ -54,7 +54,9 @@ pub(crate) fn measure() -> Result<Vec<Section>> {
         figures.push(Figure::micros(format!("fork, insert one row, drop at {name} rows"), measured.written));
     }
     if let (Some((_, small)), Some((_, large))) = (all.first(), all.last()) {
-        figures.push(Figure::times("fork at 1 M against 1 k rows (flat)", large.fork.median / small.fork.median).target(2.0));
+        figures.push(
+            Figure::times("fork at 1 M against 1 k rows (flat)", large.fork.median / small.fork.median).target(2.0),
+        );
         let written = large.written.median / small.written.median;
         figures.push(Figure::times("fork, insert, drop at 1 M against 1 k rows", written).target(2.0));
     }

@@ -71,7 +71,8 @@ pub(crate) fn actions(ending: Ending) -> Vec<Action> {
     match ending {
         Ending::Answer => actions.push(Action::call(names::SUBMIT, json!({"call": 3}))),
         Ending::State => {
-            actions.push(Action::call("issue_refund", json!({"source_id": INVOICE, "amount": "0.50", "reason": REASON})));
+            actions
+                .push(Action::call("issue_refund", json!({"source_id": INVOICE, "amount": "0.50", "reason": REASON})));
             actions.push(Action::call(names::DONE, json!({})));
         }
     }
@@ -94,7 +95,9 @@ pub(crate) fn task(ending: Ending, seeds: &[u64]) -> Result<Task> {
     };
     let (kind, tools, verifier, columns) = match ending {
         Ending::Answer => (TaskKind::Answer, &["tool-catalog", "tool-query"][..], "verifier-result", &COLUMNS[..]),
-        Ending::State => (TaskKind::State, &["tool-catalog", "tool-query", "tool-ledger"][..], "verifier-state", &[][..]),
+        Ending::State => {
+            (TaskKind::State, &["tool-catalog", "tool-query", "tool-ledger"][..], "verifier-state", &[][..])
+        }
     };
     let column = |(name, kind): &(&str, Kind)| AnswerColumn { name: (*name).to_owned(), kind: *kind };
     Ok(Task {
@@ -148,7 +151,9 @@ pub(crate) fn gold(data: &Dataset) -> Result<Table> {
     }
     let mut totals: BTreeMap<String, (Value, i64, Decimal)> = BTreeMap::new();
     for row in &invoices.rows {
-        let [_, Value::Integer(account), _, Value::Decimal(total), Value::Text(status)] = row.as_slice() else { continue };
+        let [_, Value::Integer(account), _, Value::Decimal(total), Value::Text(status)] = row.as_slice() else {
+            continue;
+        };
         let Some(region) = regions.get(account).filter(|_| status == "paid") else { continue };
         let entry = totals.entry(region.to_string()).or_insert_with(|| ((*region).clone(), 0, Decimal::ZERO));
         entry.1 += 1;

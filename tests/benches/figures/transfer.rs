@@ -119,9 +119,9 @@ fn checksum(table: &Table) -> u64 {
     let names: u64 = table.columns.iter().map(|column| text(&column.name)).sum();
     let cells = table.to_rows().into_iter().flatten();
     let weights = (0..).map(|place| 2 * place + 1);
-    cells.zip(weights).fold(names, |sum, (value, weight): (Value, u64)| {
-        sum.wrapping_add(cell(&value).wrapping_mul(weight))
-    })
+    cells
+        .zip(weights)
+        .fold(names, |sum, (value, weight): (Value, u64)| sum.wrapping_add(cell(&value).wrapping_mul(weight)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,8 +135,7 @@ enum Form {
 }
 
 impl Form {
-    const ALL: [Form; 6] =
-        [Form::Columnar, Form::Values, Form::Json, Form::Postcard, Form::Raw, Form::Nothing];
+    const ALL: [Form; 6] = [Form::Columnar, Form::Values, Form::Json, Form::Postcard, Form::Raw, Form::Nothing];
 
     fn name(self) -> &'static str {
         match self {

@@ -156,8 +156,11 @@ impl Writer<'_> {
 
     /// A number that fits into `kind`.
     fn mixed(&mut self, kind: Kind, depth: usize) -> String {
-        let kinds: &[Kind] =
-            if kind == Kind::Float { &[Kind::Integer, Kind::Float, Kind::Decimal] } else { &[Kind::Integer, Kind::Decimal] };
+        let kinds: &[Kind] = if kind == Kind::Float {
+            &[Kind::Integer, Kind::Float, Kind::Decimal]
+        } else {
+            &[Kind::Integer, Kind::Decimal]
+        };
         let kind = *self.dice.pick(kinds);
         self.of(kind, depth)
     }
@@ -302,7 +305,8 @@ impl Writer<'_> {
             4 => format!("({x} IS {not}DISTINCT FROM {})", self.alike(kind, depth)),
             5 | 6 if kind == Kind::Text => {
                 let pattern = *self.dice.pick(&[
-                    "a%", "%a", "%a%", "a", "%", "", "_b_", "a%b", "%e%e%", r"a\%b", r"a\_b", "_%", "Zo_", "%\n%", "line%",
+                    "a%", "%a", "%a%", "a", "%", "", "_b_", "a%b", "%e%e%", r"a\%b", r"a\_b", "_%", "Zo_", "%\n%",
+                    "line%",
                 ]);
                 let like = *self.dice.pick(&["LIKE", "LIKE", "ILIKE"]);
                 format!("({x} {not}{like} '{pattern}')")

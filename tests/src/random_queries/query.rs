@@ -66,11 +66,7 @@ impl Maker<'_> {
             from.text = format!("{alias}, {}", from.text);
             from.columns.extend(seen(&alias, &columns));
         }
-        if self.dice.chance(40) {
-            self.grouped(text, &from)
-        } else {
-            self.plain(text, &from)
-        }
+        if self.dice.chance(40) { self.grouped(text, &from) } else { self.plain(text, &from) }
     }
 
     fn alias(&mut self) -> String {
@@ -188,7 +184,8 @@ impl Maker<'_> {
     }
 
     fn on(&mut self, left: &[Seen], right: &[Seen], all: &[Seen]) -> String {
-        let kind = *self.dice.pick(&[Kind::Integer, Kind::Integer, Kind::Integer, Kind::Decimal, Kind::Text, Kind::Date]);
+        let kind =
+            *self.dice.pick(&[Kind::Integer, Kind::Integer, Kind::Integer, Kind::Decimal, Kind::Text, Kind::Date]);
         let number = |k: Kind| matches!(k, Kind::Integer | Kind::Float | Kind::Decimal);
         let fits = |column: &&Seen| column.exact && (column.kind == kind || (number(kind) && number(column.kind)));
         let lefts: Vec<_> = left.iter().filter(fits).collect();

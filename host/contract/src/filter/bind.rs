@@ -53,11 +53,7 @@ fn all(nodes: &[Node], schema: &TableSchema) -> Result<Vec<Bound<Value>>, String
 
 fn bind(node: &Node, schema: &TableSchema) -> Result<Bound<Value>, String> {
     match node {
-        Node::Compare {
-            left,
-            comparison,
-            right,
-        } => {
+        Node::Compare { left, comparison, right } => {
             let kind = compared_kind(left, right, schema)?;
             Ok(Bound::Compare {
                 left: side(left, kind, schema)?,
@@ -65,16 +61,11 @@ fn bind(node: &Node, schema: &TableSchema) -> Result<Bound<Value>, String> {
                 right: side(right, kind, schema)?,
             })
         }
-        Node::IsNull { column } => Ok(Bound::IsNull {
-            column: find(column, schema)?.0,
-        }),
+        Node::IsNull { column } => Ok(Bound::IsNull { column: find(column, schema)?.0 }),
         Node::In { column, list } => {
             let (place, found) = find(column, schema)?;
             let list = list.iter().map(|item| typed(item, found));
-            Ok(Bound::In {
-                column: place,
-                list: list.collect::<Result<_, _>>()?,
-            })
+            Ok(Bound::In { column: place, list: list.collect::<Result<_, _>>()? })
         }
         Node::And(nodes) => all(nodes, schema).map(Bound::And),
         Node::Or(nodes) => all(nodes, schema).map(Bound::Or),
@@ -83,11 +74,7 @@ fn bind(node: &Node, schema: &TableSchema) -> Result<Bound<Value>, String> {
 }
 
 /// The column whose kind decides; both columns must have one kind.
-fn compared_kind<'a>(
-    left: &Operand,
-    right: &Operand,
-    schema: &'a TableSchema,
-) -> Result<&'a ColumnSchema, String> {
+fn compared_kind<'a>(left: &Operand, right: &Operand, schema: &'a TableSchema) -> Result<&'a ColumnSchema, String> {
     let column = |operand: &Operand| match operand {
         Operand::Column(name) => find(name, schema).map(|(_, column)| Some(column)),
         Operand::Literal(_) => Ok(None),
@@ -102,11 +89,7 @@ fn compared_kind<'a>(
     }
 }
 
-fn side(
-    operand: &Operand,
-    column: &ColumnSchema,
-    schema: &TableSchema,
-) -> Result<Side<Value>, String> {
+fn side(operand: &Operand, column: &ColumnSchema, schema: &TableSchema) -> Result<Side<Value>, String> {
     match operand {
         Operand::Column(name) => find(name, schema).map(|(place, _)| Side::Column(place)),
         Operand::Literal(literal) => typed(literal, column).map(Side::Literal),

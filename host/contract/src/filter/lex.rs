@@ -15,20 +15,8 @@ pub(super) enum Token {
     Symbol(&'static str),
 }
 
-const KEYWORDS: [&str; 12] = [
-    "AND",
-    "BETWEEN",
-    "DATE",
-    "FALSE",
-    "IN",
-    "IS",
-    "LIKE",
-    "NOT",
-    "NULL",
-    "OR",
-    "TIMESTAMP",
-    "TRUE",
-];
+const KEYWORDS: [&str; 12] =
+    ["AND", "BETWEEN", "DATE", "FALSE", "IN", "IS", "LIKE", "NOT", "NULL", "OR", "TIMESTAMP", "TRUE"];
 
 const SYMBOLS: [(&str, &str); 11] = [
     ("<>", "<>"),
@@ -45,17 +33,13 @@ const SYMBOLS: [(&str, &str); 11] = [
 ];
 
 fn keyword(word: &str) -> Option<&'static str> {
-    KEYWORDS
-        .into_iter()
-        .find(|keyword| keyword.eq_ignore_ascii_case(word))
+    KEYWORDS.into_iter().find(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
 /// Whether a name reads back without quotes.
 pub(super) fn is_bare_name(name: &str) -> bool {
     let mut characters = name.chars();
-    characters.next().is_some_and(starts_name)
-        && characters.all(continues_name)
-        && keyword(name).is_none()
+    characters.next().is_some_and(starts_name) && characters.all(continues_name) && keyword(name).is_none()
 }
 
 fn starts_name(c: char) -> bool {
@@ -102,9 +86,7 @@ fn symbol(text: &str) -> Option<(Token, usize)> {
 fn number(text: &str) -> Result<(Token, usize), String> {
     let signed = text.starts_with(['-', '+']);
     let digits = &text[usize::from(signed)..];
-    let length = digits
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(digits.len());
+    let length = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
     let (whole, fraction) = digits[..length].split_once('.').unwrap_or((&digits[..length], ""));
     let total = usize::from(signed) + length;
     if fraction.contains('.') || (whole.is_empty() && fraction.is_empty()) {

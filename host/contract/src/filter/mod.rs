@@ -34,18 +34,9 @@ pub struct Filter {
 /// One condition of a filter, with columns by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Node {
-    Compare {
-        left: Operand,
-        comparison: Comparison,
-        right: Operand,
-    },
-    IsNull {
-        column: String,
-    },
-    In {
-        column: String,
-        list: Vec<Literal>,
-    },
+    Compare { left: Operand, comparison: Comparison, right: Operand },
+    IsNull { column: String },
+    In { column: String, list: Vec<Literal> },
     And(Vec<Node>),
     Or(Vec<Node>),
     Not(Box<Node>),
@@ -156,18 +147,9 @@ pub struct Condition<C>(Bound<C>);
 
 #[derive(Clone, Debug, PartialEq)]
 enum Bound<C> {
-    Compare {
-        left: Side<C>,
-        comparison: Comparison,
-        right: Side<C>,
-    },
-    IsNull {
-        column: usize,
-    },
-    In {
-        column: usize,
-        list: Vec<C>,
-    },
+    Compare { left: Side<C>, comparison: Comparison, right: Side<C> },
+    IsNull { column: usize },
+    In { column: usize, list: Vec<C> },
     And(Vec<Bound<C>>),
     Or(Vec<Bound<C>>),
     Not(Box<Bound<C>>),
@@ -191,12 +173,7 @@ impl<C> Condition<C> {
     /// Whether `row` (all cells of the table's row, in order) satisfies the filter. Unknown, as
     /// from a comparison with NULL, is no. `compare` gives none where either cell is NULL.
     #[must_use]
-    pub fn holds(
-        &self,
-        row: &[C],
-        compare: &dyn Fn(&C, &C) -> Option<Ordering>,
-        is_null: &dyn Fn(&C) -> bool,
-    ) -> bool {
+    pub fn holds(&self, row: &[C], compare: &dyn Fn(&C, &C) -> Option<Ordering>, is_null: &dyn Fn(&C) -> bool) -> bool {
         self.0.truth(row, compare, is_null) == Some(true)
     }
 }
@@ -209,20 +186,11 @@ impl<C> Bound<C> {
         };
         let all = |bounds: &[Bound<C>]| bounds.iter().map(|bound| bound.map(cell)).collect();
         match self {
-            Bound::Compare {
-                left,
-                comparison,
-                right,
-            } => Bound::Compare {
-                left: side(left),
-                comparison: *comparison,
-                right: side(right),
-            },
+            Bound::Compare { left, comparison, right } => {
+                Bound::Compare { left: side(left), comparison: *comparison, right: side(right) }
+            }
             Bound::IsNull { column } => Bound::IsNull { column: *column },
-            Bound::In { column, list } => Bound::In {
-                column: *column,
-                list: list.iter().map(cell).collect(),
-            },
+            Bound::In { column, list } => Bound::In { column: *column, list: list.iter().map(cell).collect() },
             Bound::And(bounds) => Bound::And(all(bounds)),
             Bound::Or(bounds) => Bound::Or(all(bounds)),
             Bound::Not(bound) => Bound::Not(Box::new(bound.map(cell))),
@@ -230,18 +198,9 @@ impl<C> Bound<C> {
     }
 
     /// The truth of this condition; none is unknown.
-    fn truth(
-        &self,
-        row: &[C],
-        compare: Compare<'_, C>,
-        is_null: &dyn Fn(&C) -> bool,
-    ) -> Option<bool> {
+    fn truth(&self, row: &[C], compare: Compare<'_, C>, is_null: &dyn Fn(&C) -> bool) -> Option<bool> {
         match self {
-            Bound::Compare {
-                left,
-                comparison,
-                right,
-            } => {
+            Bound::Compare { left, comparison, right } => {
                 let ordering = compare(left.cell(row)?, right.cell(row)?)?;
                 Some(comparison.accepts(ordering))
             }
@@ -251,10 +210,7 @@ impl<C> Bound<C> {
                 if is_null(cell) {
                     return None;
                 }
-                Some(
-                    list.iter()
-                        .any(|item| compare(cell, item).is_some_and(Ordering::is_eq)),
-                )
+                Some(list.iter().any(|item| compare(cell, item).is_some_and(Ordering::is_eq)))
             }
             Bound::And(bounds) => fold(bounds, false, |bound| bound.truth(row, compare, is_null)),
             Bound::Or(bounds) => fold(bounds, true, |bound| bound.truth(row, compare, is_null)),
@@ -264,11 +220,7 @@ impl<C> Bound<C> {
 }
 
 /// Kleene's AND (`decisive` = false) and OR (`decisive` = true).
-fn fold<C>(
-    bounds: &[Bound<C>],
-    decisive: bool,
-    truth: impl Fn(&Bound<C>) -> Option<bool>,
-) -> Option<bool> {
+fn fold<C>(bounds: &[Bound<C>], decisive: bool, truth: impl Fn(&Bound<C>) -> Option<bool>) -> Option<bool> {
     let mut result = Some(!decisive);
     for bound in bounds {
         match truth(bound) {

@@ -16,10 +16,7 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
         return Err(format!("longer than {MAX_BYTES} bytes"));
     }
     let tokens = lex(text)?;
-    let mut parser = Parser {
-        tokens: &tokens,
-        depth: 0,
-    };
+    let mut parser = Parser { tokens: &tokens, depth: 0 };
     let node = parser.or()?;
     match parser.tokens.first() {
         None => Ok(node),
@@ -132,10 +129,7 @@ impl Parser<'_> {
                 comparison,
                 right: Operand::Literal(literal),
             };
-            let bounds = vec![
-                bound(Comparison::GreaterOrEqual, low),
-                bound(Comparison::LessOrEqual, high),
-            ];
+            let bounds = vec![bound(Comparison::GreaterOrEqual, low), bound(Comparison::LessOrEqual, high)];
             return Ok(negate(negated, Node::And(bounds)));
         }
         let found = self.tokens.first().map_or_else(|| "the end".to_owned(), shown);
@@ -175,9 +169,7 @@ impl Parser<'_> {
             Some(Token::Number(digits)) if !typed => Ok(Literal::Number(digits)),
             Some(Token::Keyword("TRUE")) if !typed => Ok(Literal::Boolean(true)),
             Some(Token::Keyword("FALSE")) if !typed => Ok(Literal::Boolean(false)),
-            Some(Token::Keyword("NULL")) => {
-                Err("nothing equals NULL; write IS NULL or IS NOT NULL".to_owned())
-            }
+            Some(Token::Keyword("NULL")) => Err("nothing equals NULL; write IS NULL or IS NOT NULL".to_owned()),
             Some(token) => Err(format!("{} where a value belongs; {ALLOWED}", shown(&token))),
             None => Err(format!("ends where a value belongs; {ALLOWED}")),
         }
@@ -204,25 +196,15 @@ fn compare(left: Operand, comparison: Comparison, right: Operand) -> Result<Node
         (Operand::Literal(left), Operand::Literal(right)) => {
             Err(format!("{left} and {right} are both literals; compare a column"))
         }
-        (Operand::Literal(_), Operand::Column(_)) => Ok(Node::Compare {
-            left: right,
-            comparison: comparison.flipped(),
-            right: left,
-        }),
-        _ => Ok(Node::Compare {
-            left,
-            comparison,
-            right,
-        }),
+        (Operand::Literal(_), Operand::Column(_)) => {
+            Ok(Node::Compare { left: right, comparison: comparison.flipped(), right: left })
+        }
+        _ => Ok(Node::Compare { left, comparison, right }),
     }
 }
 
 fn negate(negated: bool, node: Node) -> Node {
-    if negated {
-        Node::Not(Box::new(node))
-    } else {
-        node
-    }
+    if negated { Node::Not(Box::new(node)) } else { node }
 }
 
 fn shown(token: &Token) -> String {

@@ -5,11 +5,7 @@ use std::fmt;
 use super::{Literal, Node, Operand};
 
 /// Writes nodes between separators; an OR or AND inside gets parentheses.
-pub(super) fn write_joined(
-    f: &mut fmt::Formatter<'_>,
-    nodes: &[Node],
-    separator: &str,
-) -> fmt::Result {
+pub(super) fn write_joined(f: &mut fmt::Formatter<'_>, nodes: &[Node], separator: &str) -> fmt::Result {
     for (index, node) in nodes.iter().enumerate() {
         if index > 0 {
             f.write_str(separator)?;
@@ -25,11 +21,7 @@ pub(super) fn write_joined(
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Node::Compare {
-                left,
-                comparison,
-                right,
-            } => write!(f, "{left} {} {right}", comparison.symbol()),
+            Node::Compare { left, comparison, right } => write!(f, "{left} {} {right}", comparison.symbol()),
             Node::IsNull { column } => write!(f, "{} IS NULL", Name(column)),
             Node::In { column, list } => {
                 write!(f, "{} IN (", Name(column))?;

@@ -119,7 +119,12 @@ fn rows_from_nowhere_are_refused() {
         "SELECT 1e100000000 + 1 AS n",
     ] {
         let refusal = refused(&mut wide(1), sql);
-        assert!(refusal.starts_with("unsupported: ") || refusal.starts_with("invalid: ")
-            || refusal.starts_with("quota: ") || refusal.starts_with("unknown: "), "{sql}: {refusal}");
+        assert!(
+            refusal.starts_with("unsupported: ")
+                || refusal.starts_with("invalid: ")
+                || refusal.starts_with("quota: ")
+                || refusal.starts_with("unknown: "),
+            "{sql}: {refusal}"
+        );
     }
 }

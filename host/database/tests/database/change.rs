@@ -65,7 +65,7 @@ fn verbs_columns_and_rows_are_walls() {
         ("UPDATE refunds SET reason = 'x'", "denied"),
         ("INSERT INTO accounts (id, name, region) VALUES (9, 'x', 'y')", "denied"),
         ("UPDATE accounts SET name = 'x'", "denied"),
-        ("UPDATE accounts SET secret = 'x'", "denied"),
+        ("UPDATE accounts SET secret = 'x'", "unknown"),
         ("INSERT INTO refunds (id, invoice_id, amount) VALUES (2, 1, 100.01)", "denied"),
         ("UPDATE refunds SET amount = 101", "denied"),
         ("UPDATE invoices SET total = 1 WHERE issued_on > '2000-01-01'", "denied"),

@@ -131,10 +131,7 @@ fn a_dataset_that_does_not_fit_is_refused_by_row() {
     let key = refused(&|d| d.tables[1].rows[3][0] = Value::Integer(2));
     assert_eq!(key, "table \"invoices\", row 4: same (id) as row 2");
     let reference = refused(&|d| d.tables[2].rows[0][1] = Value::Integer(77));
-    assert_eq!(
-        reference,
-        "table \"refunds\", row 1: (invoice_id) = (77) is no row of \"invoices\""
-    );
+    assert_eq!(reference, "table \"refunds\", row 1: (invoice_id) = (77) is no row of \"invoices\"");
     let short = refused(&|d| drop(d.tables[3].rows[0].pop()));
     assert_eq!(short, "table \"payroll\", row 1: 2 values expected, 1 given");
     let twice = refused(&|d| d.tables[3].schema.name = "Refunds".to_owned());

@@ -11,20 +11,11 @@ use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Kind, Value};
 
 pub fn column(name: &str, kind: Kind, nullable: bool) -> ColumnSchema {
-    ColumnSchema {
-        name: name.to_owned(),
-        kind,
-        nullable,
-        description: String::new(),
-    }
+    ColumnSchema { name: name.to_owned(), kind, nullable, description: String::new() }
 }
 
 pub fn reference(column: &str, table: &str) -> ForeignKey {
-    ForeignKey {
-        columns: vec![column.to_owned()],
-        table: table.to_owned(),
-        references: vec!["id".to_owned()],
-    }
+    ForeignKey { columns: vec![column.to_owned()], table: table.to_owned(), references: vec!["id".to_owned()] }
 }
 
 pub fn text(text: &str) -> Value {
@@ -114,10 +105,7 @@ pub fn dataset() -> Dataset {
         ),
         rows: vec![vec![Value::Integer(1), Value::Integer(99)]],
     };
-    Dataset {
-        clock: 19_100,
-        tables: vec![accounts, invoices, refunds, payroll],
-    }
+    Dataset { clock: 19_100, tables: vec![accounts, invoices, refunds, payroll] }
 }
 
 pub fn snapshot() -> Snapshot {

@@ -50,8 +50,7 @@ fn overlay_and_base_merge_in_order() {
     ] {
         assert_eq!(session.change(sql, &[]).unwrap(), 1, "{sql}");
     }
-    let expected =
-        ["1,note 1", "2,changed", "3,NULL", "5,note 5", "6,note 6", "9,newer"];
+    let expected = ["1,note 1", "2,changed", "3,NULL", "5,note 5", "6,note 6", "9,newer"];
     assert_eq!(rows(&mut session, "SELECT id, note FROM invoices"), expected);
 }
 
@@ -76,9 +75,7 @@ fn changes_are_listed_in_both_directions() {
     let last = session.into_state();
     let listed = |changes: Vec<tribunal_protocol::session::TableChanges>| {
         let line = |table: &tribunal_protocol::Table| format!("{:?}", table.to_rows());
-        let one = |c: &tribunal_protocol::session::TableChanges| {
-            (c.name.clone(), line(&c.removed), line(&c.added))
-        };
+        let one = |c: &tribunal_protocol::session::TableChanges| (c.name.clone(), line(&c.removed), line(&c.added));
         changes.iter().map(one).collect::<Vec<_>>()
     };
     let forward = listed(last.changes_since(&first).unwrap());

@@ -166,11 +166,7 @@ fn catalogues_and_schema_changes_are_not_there() {
 
 #[test]
 fn clock_and_chance_are_refused() {
-    for sql in [
-        "SELECT RAND() AS r",
-        "SELECT GENERATE_UUID() AS u",
-        "SELECT CURRENT_TIME AS t",
-    ] {
+    for sql in ["SELECT RAND() AS r", "SELECT GENERATE_UUID() AS u", "SELECT CURRENT_TIME AS t"] {
         refused(&mut clerk(), sql);
     }
 }
@@ -205,10 +201,8 @@ fn a_sessions_changes_are_listed_within_its_contract() {
     let last = session.into_state();
     let contract = crate::fixture::contract(CLERK);
     let changes = tribunal_database::changes(&first, &last, &contract);
-    let shown: Vec<String> = changes
-        .iter()
-        .map(|c| format!("{} -{:?} +{:?}", c.name, c.removed.rows, c.added.rows))
-        .collect();
+    let shown: Vec<String> =
+        changes.iter().map(|c| format!("{} -{:?} +{:?}", c.name, c.removed.rows, c.added.rows)).collect();
     assert_eq!(shown, ["accounts -1 +1", "invoices -1 +0"]);
     assert_eq!(changes[0].added.columns.len(), 3);
     assert_eq!(last.changes_since(&first).unwrap().len(), 3);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use gluesql_core::prelude::Value as Cell;
 use tribunal_contract::{Effective, TableGrant};
-use tribunal_protocol::schema::ForeignKey;
 use tribunal_protocol::Failure;
+use tribunal_protocol::schema::ForeignKey;
 
 use super::{Rewritten, shown};
 use crate::index::{Content, content_of};
@@ -14,12 +14,7 @@ use crate::seal::places;
 use crate::store::{RowFilter, RowNumber, TableState, Tables};
 
 /// Checks the keys of the changed rows, what they refer to, and what refers to them.
-pub(super) fn check(
-    request: Request<'_>,
-    tables: &Tables,
-    target: &str,
-    changed: &[Rewritten],
-) -> Result<(), Failure> {
+pub(super) fn check(request: Request<'_>, tables: &Tables, target: &str, changed: &[Rewritten]) -> Result<(), Failure> {
     let seen = Seen::of(tables, request.contract, target);
     let Some(seen) = seen else { return Ok(()) };
     let schema = &seen.grant.schema;
@@ -63,11 +58,7 @@ impl<'a> Seen<'a> {
     fn of(tables: &'a Tables, contract: &'a Effective, name: &str) -> Option<Seen<'a>> {
         let grant = contract.table(name)?;
         let table = tables.table(name)?;
-        Some(Seen {
-            table,
-            grant,
-            filter: grant.rows.as_ref().map(|rule| table.filter(rule)),
-        })
+        Some(Seen { table, grant, filter: grant.rows.as_ref().map(|rule| table.filter(rule)) })
     }
 
     /// A lookup by columns; none where one of them is hidden.
@@ -82,11 +73,7 @@ impl<'a> Seen<'a> {
                 written.entry(key).or_default().push(*number);
             }
         }
-        Some(Lookup {
-            seen: self,
-            places,
-            written,
-        })
+        Some(Lookup { seen: self, places, written })
     }
 
     fn sees(&self, row: &[Cell]) -> bool {
@@ -113,9 +100,7 @@ impl Lookup<'_> {
     /// Whether a visible row has that content, among those whose number is asked for.
     fn any(&self, key: &Content, wanted: impl Fn(RowNumber) -> bool) -> bool {
         let table = self.seen.table;
-        let visible = |number: RowNumber| {
-            wanted(number) && table.row(number).is_some_and(|row| self.seen.sees(row))
-        };
+        let visible = |number: RowNumber| wanted(number) && table.row(number).is_some_and(|row| self.seen.sees(row));
         let written = self.written.get(key).map_or(&[][..], Vec::as_slice);
         if written.iter().any(|number| visible(*number)) {
             return true;

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use gluesql_core::ast::{SetExpr, Statement};
+use gluesql_core::ast::{Expr, Projection, Query, SelectItem, SetExpr, Statement};
 use gluesql_core::prelude::{Payload, Value as Cell};
 use tribunal_contract::{TableGrant, WriteRule};
 use tribunal_protocol::session::Verb;
@@ -23,9 +23,7 @@ use crate::cell::lossless;
 use crate::gate::{Footprint, check};
 use crate::guard::{Shown, Staged};
 use crate::hoist::hoist;
-use crate::run::{
-    Request, granted, guard, no_table, planned, reading, require, run, translated,
-};
+use crate::run::{Request, granted, guard, no_table, planned, reading, require, run, translated};
 use crate::store::{Row, RowNumber, TableState, Tables, condition, holds};
 use crate::tick;
 use crate::view::View;
@@ -45,10 +43,7 @@ pub struct Changed {
 #[must_use]
 pub fn change(request: Request<'_>) -> Changed {
     let mut rows_scanned = 0;
-    Changed {
-        result: apply(request, &mut rows_scanned),
-        rows_scanned,
-    }
+    Changed { result: apply(request, &mut rows_scanned), rows_scanned }
 }
 
 fn apply(request: Request<'_>, rows_scanned: &mut u64) -> Result<(Tables, u64), Failure> {
@@ -94,27 +89,21 @@ pub(crate) struct Rewritten {
 }
 
 impl<'a> Write<'a> {
-    fn of(
-        mut statement: Statement,
-        table: &'a TableState,
-        grant: &'a TableGrant,
-    ) -> Result<Write<'a>, Failure> {
+    fn of(mut statement: Statement, table: &'a TableState, grant: &'a TableGrant) -> Result<Write<'a>, Failure> {
         let verb = match &statement {
             Statement::Insert { .. } => Verb::Insert,
             Statement::Update { .. } => Verb::Update,
             _ => Verb::Delete,
         };
         let name = &grant.schema.name;
-        let rule = grant.rule(verb).ok_or_else(|| {
-            Failure::denied(format!("the contract grants no {} on {name}", verb.name()))
-        })?;
+        let rule = grant
+            .rule(verb)
+            .ok_or_else(|| Failure::denied(format!("the contract grants no {} on {name}", verb.name())))?;
         let (places, assigned) = match &mut statement {
-            Statement::Insert { columns, .. } => {
+            Statement::Insert { columns, source, .. } => {
+                leave_out(columns, source, grant, rule);
                 let places = inserted_places(columns, grant, rule)?;
-                *columns = places
-                    .iter()
-                    .map(|place| grant.schema.columns[*place].name.clone())
-                    .collect();
+                *columns = places.iter().map(|place| grant.schema.columns[*place].name.clone()).collect();
                 (places, Vec::new())
             }
             Statement::Update { assignments, .. } => {
@@ -128,24 +117,11 @@ impl<'a> Write<'a> {
             }
             _ => (grant.known_places(), Vec::new()),
         };
-        Ok(Write {
-            statement,
-            verb,
-            table,
-            grant,
-            rule,
-            places,
-            assigned,
-        })
+        Ok(Write { statement, verb, table, grant, rule, places, assigned })
     }
 
     /// Runs the statement on the guarded store, which keeps what it wants to write.
-    fn stage(
-        &self,
-        request: Request<'_>,
-        footprint: &Footprint,
-        rows_scanned: &mut u64,
-    ) -> Result<Staged, Failure> {
+    fn stage(&self, request: Request<'_>, footprint: &Footprint, rows_scanned: &mut u64) -> Result<Staged, Failure> {
         self.refuse_hidden_reads(footprint)?;
         let mut views = reading(request, footprint)?;
         let mut statement = match &self.statement {
@@ -153,11 +129,7 @@ impl<'a> Write<'a> {
                 Statement::Query(source.clone())
             }
             statement => {
-                let shown = Shown {
-                    table: self.table,
-                    grant: self.grant,
-                    view: self.view(footprint),
-                };
+                let shown = Shown { table: self.table, grant: self.grant, view: self.view(footprint) };
                 views.insert(self.grant.schema.name.clone(), shown);
                 statement.clone()
             }
@@ -170,10 +142,7 @@ impl<'a> Write<'a> {
         let payload = run(&mut guard, &plan);
         *rows_scanned = guard.scanned().min(request.left.rows_scanned);
         let mut staged = match payload? {
-            Payload::Select { labels: _, rows } => Staged {
-                inserted: rows,
-                ..Staged::default()
-            },
+            Payload::Select { labels: _, rows } => Staged { inserted: rows, ..Staged::default() },
             _ => guard.into_staged(),
         };
         staged.updated.sort_by_key(|(number, _)| *number);
@@ -219,53 +188,35 @@ impl<'a> Write<'a> {
         };
         for cells in staged.inserted {
             let after = self.inserted(cells, &mut numbering)?;
-            changed.push(Rewritten {
-                number: table.next,
-                before: None,
-                after: Some(Arc::clone(&after)),
-            });
+            changed.push(Rewritten { number: table.next, before: None, after: Some(Arc::clone(&after)) });
             table.append(after);
         }
         for (number, cells) in staged.updated {
             let Some(before) = table.row(number).cloned() else { continue };
             let after = self.updated(&before, cells)?;
             table.put(number, Arc::clone(&after));
-            changed.push(Rewritten {
-                number,
-                before: Some(before),
-                after: Some(after),
-            });
+            changed.push(Rewritten { number, before: Some(before), after: Some(after) });
         }
         for number in staged.deleted {
             let Some(before) = table.row(number).cloned() else { continue };
             self.permit(&before, "rows that may not be deleted")?;
             table.remove(number);
-            changed.push(Rewritten {
-                number,
-                before: Some(before),
-                after: None,
-            });
+            changed.push(Rewritten { number, before: Some(before), after: None });
         }
         Ok(changed)
     }
 
-    fn inserted(
-        &self,
-        cells: Vec<Cell>,
-        numbering: &mut Option<(usize, i64)>,
-    ) -> Result<Row, Failure> {
+    fn inserted(&self, cells: Vec<Cell>, numbering: &mut Option<(usize, i64)>) -> Result<Row, Failure> {
         if cells.len() != self.places.len() {
-            return Err(Failure::invalid(format!(
-                "{} values expected, {} given",
-                self.places.len(),
-                cells.len()
-            )));
+            return Err(Failure::invalid(format!("{} values expected, {} given", self.places.len(), cells.len())));
         }
         let mut row = vec![Cell::Null; self.grant.schema.columns.len()];
         for (place, cell) in self.places.iter().zip(cells) {
             row[*place] = self.fitted(*place, cell)?;
         }
-        if let Some((place, number)) = numbering {
+        if let Some((place, number)) = numbering
+            && matches!(row[*place], Cell::Null)
+        {
             row[*place] = Cell::I64(*number);
             *number = number.saturating_add(1);
         }
@@ -290,20 +241,18 @@ impl<'a> Write<'a> {
     /// The cell as its column's kind; nothing is rounded or cut.
     fn fitted(&self, place: usize, cell: Cell) -> Result<Cell, Failure> {
         let column = &self.grant.schema.columns[place];
-        lossless(cell, column.kind).ok_or_else(|| {
-            Failure::invalid(format!("column {} takes {}", column.name, column.kind))
-        })
+        lossless(cell, column.kind)
+            .ok_or_else(|| Failure::invalid(format!("column {} takes {}", column.name, column.kind)))
     }
 
-    /// The place and the next number of the primary key, where it is one whole number that the
-    /// statement leaves out: one more than the largest that the holder can see, or than the
-    /// largest of all where the holder cannot see it at all.
+    /// The place and the next number of the primary key, where it is one whole number: a row that
+    /// leaves it out gets one more than the largest that the holder can see, or than the largest
+    /// of all where the holder cannot see it at all.
     fn numbering(&self, table: &TableState) -> Option<(usize, i64)> {
         let schema = &self.grant.schema;
         let [key] = schema.primary_key.as_slice() else { return None };
         let place = schema.column_index(key)?;
-        let whole = schema.columns.get(place)?.kind == Kind::Integer;
-        if !whole || self.places.contains(&place) {
+        if schema.columns.get(place)?.kind != Kind::Integer {
             return None;
         }
         let rule = self.grant.rows.as_ref().filter(|_| self.grant.readable.contains(&place));
@@ -335,18 +284,46 @@ impl<'a> Write<'a> {
         if permitted {
             return Ok(());
         }
-        Err(Failure::denied(format!(
-            "the statement touches {what} in {}",
-            self.grant.schema.name
-        )))
+        Err(Failure::denied(format!("the statement touches {what} in {}", self.grant.schema.name)))
     }
 }
 
-fn inserted_places(
-    columns: &[String],
-    grant: &TableGrant,
-    rule: &WriteRule,
-) -> Result<Vec<usize>, Failure> {
+/// Takes out columns that may not be set and are NULL in every row: nobody sets them.
+fn leave_out(columns: &mut Vec<String>, source: &mut Query, grant: &TableGrant, rule: &WriteRule) {
+    let forbidden = |name: &String| {
+        let place = grant.schema.column_index(name);
+        place.is_some_and(|place| !rule.columns.contains(&place))
+    };
+    for index in (0..columns.len()).rev() {
+        if columns.get(index).is_some_and(forbidden) && is_null_throughout(source, index) {
+            columns.remove(index);
+            remove(source, index);
+        }
+    }
+}
+
+fn is_null_throughout(source: &Query, index: usize) -> bool {
+    let is_null = |expression: &Expr| matches!(expression, Expr::Value(Cell::Null));
+    match &source.body {
+        SetExpr::Values(values) => values.0.iter().all(|row| row.get(index).is_some_and(is_null)),
+        SetExpr::Select(select) => {
+            let Projection::SelectItems(items) = &select.projection;
+            matches!(items.get(index), Some(SelectItem::Expr { expr, .. }) if is_null(expr))
+        }
+    }
+}
+
+fn remove(source: &mut Query, index: usize) {
+    match &mut source.body {
+        SetExpr::Values(values) => values.0.iter_mut().for_each(|row| drop(row.remove(index))),
+        SetExpr::Select(select) => {
+            let Projection::SelectItems(items) = &mut select.projection;
+            items.remove(index);
+        }
+    }
+}
+
+fn inserted_places(columns: &[String], grant: &TableGrant, rule: &WriteRule) -> Result<Vec<usize>, Failure> {
     if columns.is_empty() {
         return Ok(rule.columns.clone());
     }
@@ -362,20 +339,14 @@ fn inserted_places(
 }
 
 /// The place of a column that a verb may set; a hidden one is as unknown as an absent one.
-fn settable(
-    column: &str,
-    grant: &TableGrant,
-    rule: &WriteRule,
-    verb: Verb,
-) -> Result<usize, Failure> {
+fn settable(column: &str, grant: &TableGrant, rule: &WriteRule, verb: Verb) -> Result<usize, Failure> {
     let name = &grant.schema.name;
     let place = grant.schema.column_index(column);
     match place {
         Some(place) if rule.columns.contains(&place) => Ok(place),
-        Some(place) if grant.known_places().contains(&place) => Err(Failure::denied(format!(
-            "the contract grants no {} of {name}.{column}",
-            verb.name()
-        ))),
+        Some(place) if grant.known_places().contains(&place) => {
+            Err(Failure::denied(format!("the contract grants no {} of {name}.{column}", verb.name())))
+        }
         _ => Err(Failure::unknown(format!("no column {column} in {name}"))),
     }
 }

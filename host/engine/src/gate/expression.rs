@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use bigdecimal::BigDecimal;
 use gluesql_core::ast::{
-    Aggregate, AggregateFunction, BinaryOperator, CountArgExpr, DataType, Expr, Literal,
-    UnaryOperator,
+    Aggregate, AggregateFunction, BinaryOperator, CountArgExpr, DataType, Expr, Literal, UnaryOperator,
 };
 use tribunal_protocol::Failure;
 
@@ -23,17 +22,11 @@ impl Footprint {
         expressions: impl IntoIterator<Item = &'a mut Expr>,
         inner: &mut Vec<Shape>,
     ) -> Result<(), Failure> {
-        expressions
-            .into_iter()
-            .try_for_each(|expression| self.expression(expression, inner))
+        expressions.into_iter().try_for_each(|expression| self.expression(expression, inner))
     }
 
     /// Lets an expression through: itself, then its parts, then its subquery.
-    pub(super) fn expression(
-        &mut self,
-        expression: &mut Expr,
-        inner: &mut Vec<Shape>,
-    ) -> Result<(), Failure> {
+    pub(super) fn expression(&mut self, expression: &mut Expr, inner: &mut Vec<Shape>) -> Result<(), Failure> {
         self.node(expression)?;
         let mut result = Ok(());
         children(expression, &mut |child| {
@@ -70,9 +63,7 @@ impl Footprint {
                 self.aggregate(aggregate);
                 Ok(())
             }
-            Expr::ArrayIndex { .. } | Expr::Array { .. } => {
-                Err(Failure::unsupported("arrays are not supported"))
-            }
+            Expr::ArrayIndex { .. } | Expr::Array { .. } => Err(Failure::unsupported("arrays are not supported")),
             Expr::IsNull(_)
             | Expr::IsNotNull(_)
             | Expr::Nested(_)
@@ -135,9 +126,7 @@ fn binary(operator: &BinaryOperator) -> Result<(), Failure> {
         | BinaryOperator::And
         | BinaryOperator::Or => Ok(()),
         BinaryOperator::Xor => Err(Failure::unsupported("XOR is not supported")),
-        BinaryOperator::BitwiseAnd
-        | BinaryOperator::BitwiseShiftLeft
-        | BinaryOperator::BitwiseShiftRight => {
+        BinaryOperator::BitwiseAnd | BinaryOperator::BitwiseShiftLeft | BinaryOperator::BitwiseShiftRight => {
             Err(Failure::unsupported("operators on bits are not supported"))
         }
         BinaryOperator::Arrow => Err(Failure::unsupported("-> is not supported")),
@@ -148,9 +137,7 @@ fn unary(operator: &UnaryOperator) -> Result<(), Failure> {
     match operator {
         UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not => Ok(()),
         UnaryOperator::Factorial => Err(Failure::unsupported("factorials are not supported")),
-        UnaryOperator::BitwiseNot => {
-            Err(Failure::unsupported("operators on bits are not supported"))
-        }
+        UnaryOperator::BitwiseNot => Err(Failure::unsupported("operators on bits are not supported")),
     }
 }
 

@@ -40,8 +40,5 @@ fn is_constant(expression: &Expr) -> bool {
     if let Expr::Nested(inside) = expression {
         return is_constant(inside);
     }
-    matches!(
-        expression,
-        Expr::Literal(Literal::Number(_) | Literal::QuotedString(_)) | Expr::Value(_)
-    )
+    matches!(expression, Expr::Literal(Literal::Number(_) | Literal::QuotedString(_)) | Expr::Value(_))
 }

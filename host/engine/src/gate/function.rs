@@ -60,22 +60,10 @@ impl Footprint {
             | Function::Format { .. }
             | Function::ToDate { .. }
             | Function::ToTimestamp { .. } => Ok(()),
-            Function::Cast { expr: _, data_type } => {
-                super::expression::data_type_allowed(data_type)
-            }
-            Function::Trim {
-                expr,
-                filter_chars: characters,
-                trim_where_field: _,
-            }
-            | Function::Ltrim {
-                expr,
-                chars: characters,
-            }
-            | Function::Rtrim {
-                expr,
-                chars: characters,
-            } => {
+            Function::Cast { expr: _, data_type } => super::expression::data_type_allowed(data_type),
+            Function::Trim { expr, filter_chars: characters, trim_where_field: _ }
+            | Function::Ltrim { expr, chars: characters }
+            | Function::Rtrim { expr, chars: characters } => {
                 // Without a list of characters these look at white space alone, by character.
                 self.counts_bytes |= characters.is_some();
                 slice(function, expr)
@@ -94,17 +82,15 @@ impl Footprint {
             }
             Function::Repeat { expr: _, num } => bounded(num),
             Function::Replace { new, .. } => replacement(new),
-            Function::Custom { name, exprs: _ } => {
-                Err(Failure::unknown(format!("no function {name}")))
-            }
+            Function::Custom { name, exprs: _ } => Err(Failure::unknown(format!("no function {name}"))),
             Function::Rand(_)
             | Function::Now()
             | Function::CurrentDate()
             | Function::CurrentTime()
             | Function::CurrentTimestamp()
-            | Function::GenerateUuid() => Err(Failure::denied(format!(
-                "{function} is not allowed: an answer must follow from the data"
-            ))),
+            | Function::GenerateUuid() => {
+                Err(Failure::denied(format!("{function} is not allowed: an answer must follow from the data")))
+            }
             Function::ToTime { .. }
             | Function::FindIdx { .. }
             | Function::Unwrap { .. }
@@ -127,9 +113,7 @@ impl Footprint {
             | Function::Keys(_)
             | Function::Values(_)
             | Function::Splice { .. }
-            | Function::Dedup(_) => Err(Failure::unsupported(format!(
-                "function {function} is not supported"
-            ))),
+            | Function::Dedup(_) => Err(Failure::unsupported(format!("function {function} is not supported"))),
         }
     }
 }
@@ -152,10 +136,7 @@ fn is_slice(expression: &Expr) -> bool {
     if let Expr::Function(function) = expression {
         return matches!(
             **function,
-            Function::Substr { .. }
-                | Function::Trim { .. }
-                | Function::Ltrim { .. }
-                | Function::Rtrim { .. }
+            Function::Substr { .. } | Function::Trim { .. } | Function::Ltrim { .. } | Function::Rtrim { .. }
         );
     }
     false
@@ -175,9 +156,7 @@ fn bounded(size: &Expr) -> Result<(), Failure> {
     if number.is_some_and(|number| (0..=MAX_PADDED).contains(&number)) {
         return Ok(());
     }
-    Err(Failure::unsupported(format!(
-        "a length must be a literal from 0 to {MAX_PADDED}"
-    )))
+    Err(Failure::unsupported(format!("a length must be a literal from 0 to {MAX_PADDED}")))
 }
 
 fn replacement(new: &Expr) -> Result<(), Failure> {

@@ -96,19 +96,11 @@ pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
         Statement::Query(query) => {
             footprint.shape = footprint.query(query)?;
         }
-        Statement::Insert {
-            table_name,
-            columns: _,
-            source,
-        } => {
+        Statement::Insert { table_name, columns: _, source } => {
             footprint.target = Some(table_name.clone());
             footprint.shape = footprint.query(source)?;
         }
-        Statement::Update {
-            table_name,
-            assignments,
-            selection,
-        } => {
+        Statement::Update { table_name, assignments, selection } => {
             footprint.target = Some(table_name.clone());
             let mut shape = Shape::table(table_name);
             for assignment in assignments {
@@ -118,10 +110,7 @@ pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
             footprint.test(selection.as_ref(), &[table_name]);
             footprint.shape = shape;
         }
-        Statement::Delete {
-            table_name,
-            selection,
-        } => {
+        Statement::Delete { table_name, selection } => {
             footprint.target = Some(table_name.clone());
             let mut shape = Shape::table(table_name);
             footprint.expressions(selection.as_mut(), &mut shape.inner)?;
@@ -141,9 +130,7 @@ pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
             return Err(Failure::denied("the schema cannot be changed"));
         }
         Statement::StartTransaction | Statement::Commit | Statement::Rollback => {
-            return Err(Failure::unsupported(
-                "transactions are not supported; every statement is one",
-            ));
+            return Err(Failure::unsupported("transactions are not supported; every statement is one"));
         }
     }
     Ok(footprint)
@@ -151,10 +138,7 @@ pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
 
 impl Shape {
     fn table(name: &str) -> Shape {
-        Shape {
-            views: vec![name.to_owned()],
-            ..Shape::default()
-        }
+        Shape { views: vec![name.to_owned()], ..Shape::default() }
     }
 
     /// An upper bound of the rows that are combined, from the rows of every view.

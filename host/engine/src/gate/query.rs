@@ -2,8 +2,8 @@
 
 use bigdecimal::BigDecimal;
 use gluesql_core::ast::{
-    Expr, Join, JoinConstraint, JoinOperator, Literal, Projection, Query, Select, SelectItem,
-    SetExpr, TableAlias, TableFactor,
+    Expr, Join, JoinConstraint, JoinOperator, Literal, Projection, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableFactor,
 };
 use gluesql_core::prelude::Value as Cell;
 use tribunal_protocol::Failure;
@@ -12,19 +12,11 @@ use super::{Footprint, Shape, Source};
 
 impl Footprint {
     pub(super) fn query(&mut self, query: &mut Query) -> Result<Shape, Failure> {
-        let Query {
-            body,
-            order_by,
-            limit,
-            offset,
-        } = query;
+        let Query { body, order_by, limit, offset } = query;
         let mut shape = match body {
             SetExpr::Select(select) => self.select(select)?,
             SetExpr::Values(values) => {
-                let mut shape = Shape {
-                    values: vec![values.0.len() as u64],
-                    ..Shape::default()
-                };
+                let mut shape = Shape { values: vec![values.0.len() as u64], ..Shape::default() };
                 self.expressions(values.0.iter_mut().flatten(), &mut shape.inner)?;
                 shape
             }
@@ -38,20 +30,12 @@ impl Footprint {
     }
 
     fn select(&mut self, select: &mut Select) -> Result<Shape, Failure> {
-        let Select {
-            distinct: _,
-            projection,
-            from,
-            selection,
-            group_by,
-            having,
-        } = select;
+        let Select { distinct: _, projection, from, selection, group_by, having } = select;
         let mut shape = Shape::default();
         self.source(&mut from.relation, &mut shape)?;
         for join in &mut from.joins {
             self.source(&mut join.relation, &mut shape)?;
-            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) =
-                &mut join.join_operator;
+            let (JoinOperator::Inner(constraint) | JoinOperator::LeftOuter(constraint)) = &mut join.join_operator;
             match constraint {
                 JoinConstraint::On(expression) => {
                     self.expression(expression, &mut shape.inner)?;
@@ -105,10 +89,7 @@ impl Footprint {
         match factor {
             TableFactor::Table { name, alias } => {
                 self.by_position(alias.as_ref());
-                let alias = alias.get_or_insert_with(|| TableAlias {
-                    name: name.clone(),
-                    columns: Vec::new(),
-                });
+                let alias = alias.get_or_insert_with(|| TableAlias { name: name.clone(), columns: Vec::new() });
                 let view = format!("\0{}", self.sources.len());
                 shape.views.push(view.clone());
                 self.sources.push(Source {
@@ -132,9 +113,7 @@ impl Footprint {
                 }
                 Err(Failure::unsupported("SERIES is not supported"))
             }
-            TableFactor::Dictionary { dict, alias: _ } => {
-                Err(Failure::unknown(format!("no table {dict}")))
-            }
+            TableFactor::Dictionary { dict, alias: _ } => Err(Failure::unknown(format!("no table {dict}"))),
         }
     }
 
@@ -148,10 +127,7 @@ impl Footprint {
 
 /// The alias of a table in FROM whose columns keep their names.
 fn alias_of(factor: &TableFactor) -> Option<&str> {
-    if let TableFactor::Table {
-        name: _,
-        alias: Some(alias),
-    } = factor
+    if let TableFactor::Table { name: _, alias: Some(alias) } = factor
         && alias.columns.is_empty()
     {
         return Some(&alias.name);

@@ -34,12 +34,7 @@ impl Footprint {
         if let Expr::Nested(inside) = condition {
             return self.test(Some(inside), aliases);
         }
-        if let Expr::BinaryOp {
-            left,
-            op: BinaryOperator::And,
-            right,
-        } = condition
-        {
+        if let Expr::BinaryOp { left, op: BinaryOperator::And, right } = condition {
             self.test(Some(left), aliases);
             return self.test(Some(right), aliases);
         }
@@ -54,11 +49,7 @@ impl Footprint {
 fn candidate(condition: &Expr) -> Option<Candidate> {
     let on = |expression: &Expr, test: Test| {
         let (alias, column) = column(expression)?;
-        Some(Candidate {
-            alias,
-            column,
-            test,
-        })
+        Some(Candidate { alias, column, test })
     };
     if let Expr::BinaryOp { left, op, right } = condition {
         return match (constant(left), constant(right)) {
@@ -67,12 +58,7 @@ fn candidate(condition: &Expr) -> Option<Candidate> {
             (Some(_), Some(_)) | (None, None) => None,
         };
     }
-    if let Expr::InList {
-        expr,
-        list,
-        negated: false,
-    } = condition
-    {
+    if let Expr::InList { expr, list, negated: false } = condition {
         let constants: Option<Vec<Cell>> = list.iter().map(constant).collect();
         return on(expr, Test::In(constants?));
     }
@@ -83,11 +69,7 @@ fn candidate(condition: &Expr) -> Option<Candidate> {
         return on(inside, Test::Null(false));
     }
     // A flag by itself, and its opposite.
-    if let Expr::UnaryOp {
-        op: UnaryOperator::Not,
-        expr,
-    } = condition
-    {
+    if let Expr::UnaryOp { op: UnaryOperator::Not, expr } = condition {
         return on(expr, Test::Compare(BinaryOperator::Eq, Cell::Bool(false)));
     }
     on(condition, Test::Compare(BinaryOperator::Eq, Cell::Bool(true)))

@@ -7,11 +7,7 @@ use super::tick_query;
 /// Subqueries stand in expressions.
 pub(super) fn tick_expression(expression: &mut ExprPlan) {
     match expression {
-        ExprPlan::Subquery(query)
-        | ExprPlan::Exists {
-            subquery: query,
-            negated: _,
-        } => tick_query(query),
+        ExprPlan::Subquery(query) | ExprPlan::Exists { subquery: query, negated: _ } => tick_query(query),
         ExprPlan::InSubquery { expr, subquery, .. } => {
             tick_expression(expr);
             tick_query(subquery);
@@ -25,9 +21,7 @@ pub(super) fn tick_expression(expression: &mut ExprPlan) {
             tick_expression(expr);
             list.iter_mut().for_each(tick_expression);
         }
-        ExprPlan::Between {
-            expr, low, high, ..
-        } => [expr, low, high].into_iter().for_each(|e| tick_expression(e)),
+        ExprPlan::Between { expr, low, high, .. } => [expr, low, high].into_iter().for_each(|e| tick_expression(e)),
         ExprPlan::Like { expr, pattern, .. }
         | ExprPlan::ILike { expr, pattern, .. }
         | ExprPlan::Regex { expr, pattern, .. } => {
@@ -38,11 +32,7 @@ pub(super) fn tick_expression(expression: &mut ExprPlan) {
             tick_expression(left);
             tick_expression(right);
         }
-        ExprPlan::Case {
-            operand,
-            when_then,
-            else_result,
-        } => {
+        ExprPlan::Case { operand, when_then, else_result } => {
             for part in operand.iter_mut().chain(else_result) {
                 tick_expression(part);
             }
@@ -76,11 +66,33 @@ pub(super) fn tick_expression(expression: &mut ExprPlan) {
 fn tick_function(function: &mut FunctionExprPlan) {
     use FunctionExprPlan as F;
     match function {
-        F::Abs(a) | F::Lower(a) | F::Initcap(a) | F::Upper(a) | F::Ceil(a) | F::Round(a)
-        | F::Trunc(a) | F::Floor(a) | F::Exp(a) | F::Ln(a) | F::Log2(a) | F::Log10(a) | F::Sin(a)
-        | F::Cos(a) | F::Tan(a) | F::Asin(a) | F::Acos(a) | F::Atan(a) | F::Sqrt(a)
-        | F::Radians(a) | F::Degrees(a) | F::LastDay(a) | F::Sign(a) | F::Reverse(a)
-        | F::Length(a) | F::Cast { expr: a, .. } | F::Extract { expr: a, .. } => all([a]),
+        F::Abs(a)
+        | F::Lower(a)
+        | F::Initcap(a)
+        | F::Upper(a)
+        | F::Ceil(a)
+        | F::Round(a)
+        | F::Trunc(a)
+        | F::Floor(a)
+        | F::Exp(a)
+        | F::Ln(a)
+        | F::Log2(a)
+        | F::Log10(a)
+        | F::Sin(a)
+        | F::Cos(a)
+        | F::Tan(a)
+        | F::Asin(a)
+        | F::Acos(a)
+        | F::Atan(a)
+        | F::Sqrt(a)
+        | F::Radians(a)
+        | F::Degrees(a)
+        | F::LastDay(a)
+        | F::Sign(a)
+        | F::Reverse(a)
+        | F::Length(a)
+        | F::Cast { expr: a, .. }
+        | F::Extract { expr: a, .. } => all([a]),
         F::AddMonth { expr: a, size: b }
         | F::IfNull { expr: a, then: b }
         | F::NullIf { expr1: a, expr2: b }
@@ -99,9 +111,9 @@ fn tick_function(function: &mut FunctionExprPlan) {
         | F::Position { from_expr: a, sub_expr: b } => all([a, b]),
         F::Coalesce(list) | F::Concat(list) | F::Greatest(list) => all(list),
         F::ConcatWs { separator, exprs } => all(exprs.iter_mut().chain([separator])),
-        F::Trim { expr, filter_chars: more, .. }
-        | F::Ltrim { expr, chars: more }
-        | F::Rtrim { expr, chars: more } => all(more.iter_mut().chain([expr])),
+        F::Trim { expr, filter_chars: more, .. } | F::Ltrim { expr, chars: more } | F::Rtrim { expr, chars: more } => {
+            all(more.iter_mut().chain([expr]))
+        }
         F::Substr { expr, start, count } => all(count.iter_mut().chain([expr, start])),
         F::Lpad { expr, size, fill } | F::Rpad { expr, size, fill } => {
             all(fill.iter_mut().chain([expr, size]));

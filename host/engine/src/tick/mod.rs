@@ -9,13 +9,11 @@ mod expression;
 use bigdecimal::BigDecimal;
 use gluesql_core::ast::{BinaryOperator, Literal};
 use gluesql_core::plan::{
-    AggregationInputPlan, AssignmentPlan,
-    DistinctInputPlan, DistinctPlan, ExprPlan, FilterInputPlan, FilterPlan, FunctionExprPlan,
-    HashJoinInputPlan, HashJoinPlan, InnerJoinInputPlan, InnerJoinPlan, JoinConditionInputPlan,
-    JoinConditionPlan, LeftOuterJoinInputPlan, LeftOuterJoinPlan, LimitInputPlan, LimitPlan,
-    NestedLoopJoinInputPlan, NestedLoopJoinPlan, OffsetInputPlan, OffsetPlan, OrderByExprPlan,
-    ProjectInputPlan, ProjectPlan, ProjectionPlan, QueryPlan, SelectItemPlan, SelectOrderByPlan,
-    SourcePlan, StatementPlan, ValuesOrderByPlan, ValuesPlan,
+    AggregationInputPlan, AssignmentPlan, DistinctInputPlan, DistinctPlan, ExprPlan, FilterInputPlan, FilterPlan,
+    FunctionExprPlan, HashJoinInputPlan, HashJoinPlan, InnerJoinInputPlan, InnerJoinPlan, JoinConditionInputPlan,
+    JoinConditionPlan, LeftOuterJoinInputPlan, LeftOuterJoinPlan, LimitInputPlan, LimitPlan, NestedLoopJoinInputPlan,
+    NestedLoopJoinPlan, OffsetInputPlan, OffsetPlan, OrderByExprPlan, ProjectInputPlan, ProjectPlan, ProjectionPlan,
+    QueryPlan, SelectItemPlan, SelectOrderByPlan, SourcePlan, StatementPlan, ValuesOrderByPlan, ValuesPlan,
 };
 use gluesql_core::prelude::Value as Cell;
 
@@ -49,10 +47,7 @@ pub(crate) fn capped(plan: StatementPlan, rows: u64) -> StatementPlan {
         QueryPlan::Distinct(input) => LimitInputPlan::Distinct(input),
         QueryPlan::Offset(input) => LimitInputPlan::Offset(input),
     };
-    StatementPlan::Query(QueryPlan::Limit(LimitPlan {
-        input,
-        count: count(rows),
-    }))
+    StatementPlan::Query(QueryPlan::Limit(LimitPlan { input, count: count(rows) }))
 }
 
 /// Adds a tick to every join of a query.
@@ -62,40 +57,23 @@ pub(crate) fn ticking(plan: StatementPlan) -> StatementPlan {
             tick_query(&mut query);
             StatementPlan::Query(query)
         }
-        StatementPlan::Update {
-            table_name,
-            mut assignments,
-            mut selection,
-        } => {
+        StatementPlan::Update { table_name, mut assignments, mut selection } => {
             for AssignmentPlan { value, .. } in &mut assignments {
                 tick_expression(value);
             }
             selection.iter_mut().for_each(tick_expression);
-            StatementPlan::Update {
-                table_name,
-                assignments,
-                selection,
-            }
+            StatementPlan::Update { table_name, assignments, selection }
         }
-        StatementPlan::Delete {
-            table_name,
-            mut selection,
-        } => {
+        StatementPlan::Delete { table_name, mut selection } => {
             selection.iter_mut().for_each(tick_expression);
-            StatementPlan::Delete {
-                table_name,
-                selection,
-            }
+            StatementPlan::Delete { table_name, selection }
         }
         other => other,
     }
 }
 
 fn tick() -> ExprPlan {
-    ExprPlan::Function(Box::new(FunctionExprPlan::Custom {
-        name: TICK.to_owned(),
-        exprs: Vec::new(),
-    }))
+    ExprPlan::Function(Box::new(FunctionExprPlan::Custom { name: TICK.to_owned(), exprs: Vec::new() }))
 }
 
 fn tick_query(query: &mut QueryPlan) {
@@ -210,44 +188,28 @@ fn hollow() -> NestedLoopJoinPlan {
             access: gluesql_core::plan::TableAccessPlan::FullScan,
         })
     };
-    NestedLoopJoinPlan {
-        input: NestedLoopJoinInputPlan::Source(source()),
-        right: source(),
-    }
+    NestedLoopJoinPlan { input: NestedLoopJoinInputPlan::Source(source()), right: source() }
 }
 
 fn tick_inner(join: &mut InnerJoinPlan) {
     let input = std::mem::replace(&mut join.input, InnerJoinInputPlan::NestedLoop(hollow()));
     join.input = InnerJoinInputPlan::Condition(match input {
-        InnerJoinInputPlan::NestedLoop(join) => {
-            tick_condition(JoinConditionInputPlan::NestedLoop(join), None)
-        }
+        InnerJoinInputPlan::NestedLoop(join) => tick_condition(JoinConditionInputPlan::NestedLoop(join), None),
         InnerJoinInputPlan::Hash(join) => tick_condition(JoinConditionInputPlan::Hash(join), None),
-        InnerJoinInputPlan::Condition(JoinConditionPlan { input, expr }) => {
-            tick_condition(input, Some(expr))
-        }
+        InnerJoinInputPlan::Condition(JoinConditionPlan { input, expr }) => tick_condition(input, Some(expr)),
     });
 }
 
 fn tick_left(join: &mut LeftOuterJoinPlan) {
     let input = std::mem::replace(&mut join.input, LeftOuterJoinInputPlan::NestedLoop(hollow()));
     join.input = LeftOuterJoinInputPlan::Condition(match input {
-        LeftOuterJoinInputPlan::NestedLoop(join) => {
-            tick_condition(JoinConditionInputPlan::NestedLoop(join), None)
-        }
-        LeftOuterJoinInputPlan::Hash(join) => {
-            tick_condition(JoinConditionInputPlan::Hash(join), None)
-        }
-        LeftOuterJoinInputPlan::Condition(JoinConditionPlan { input, expr }) => {
-            tick_condition(input, Some(expr))
-        }
+        LeftOuterJoinInputPlan::NestedLoop(join) => tick_condition(JoinConditionInputPlan::NestedLoop(join), None),
+        LeftOuterJoinInputPlan::Hash(join) => tick_condition(JoinConditionInputPlan::Hash(join), None),
+        LeftOuterJoinInputPlan::Condition(JoinConditionPlan { input, expr }) => tick_condition(input, Some(expr)),
     });
 }
 
-fn tick_condition(
-    mut input: JoinConditionInputPlan,
-    expr: Option<ExprPlan>,
-) -> JoinConditionPlan {
+fn tick_condition(mut input: JoinConditionInputPlan, expr: Option<ExprPlan>) -> JoinConditionPlan {
     match &mut input {
         JoinConditionInputPlan::NestedLoop(NestedLoopJoinPlan { input, right }) => {
             match input {
@@ -257,13 +219,7 @@ fn tick_condition(
             }
             tick_source(right);
         }
-        JoinConditionInputPlan::Hash(HashJoinPlan {
-            input,
-            right,
-            input_key,
-            right_key,
-            right_filter,
-        }) => {
+        JoinConditionInputPlan::Hash(HashJoinPlan { input, right, input_key, right_key, right_filter }) => {
             match input {
                 HashJoinInputPlan::Source(source) => tick_source(source),
                 HashJoinInputPlan::InnerJoin(join) => tick_inner(join),
@@ -279,13 +235,8 @@ fn tick_condition(
         None => tick(),
         Some(mut expr) => {
             tick_expression(&mut expr);
-            ExprPlan::BinaryOp {
-                left: Box::new(tick()),
-                op: BinaryOperator::And,
-                right: Box::new(expr),
-            }
+            ExprPlan::BinaryOp { left: Box::new(tick()), op: BinaryOperator::And, right: Box::new(expr) }
         }
     };
     JoinConditionPlan { input, expr }
 }
-

@@ -120,9 +120,7 @@ fn submission(submission: &Submission) -> Result<GivenSubmission<'_>, String> {
     Ok(match submission {
         Submission::Answer(answer) => GivenSubmission::Answer(table(answer)?),
         Submission::Done => GivenSubmission::Done,
-        Submission::Abstention { reason, missing } => {
-            GivenSubmission::Abstention(GivenAbstention { reason, missing })
-        }
+        Submission::Abstention { reason, missing } => GivenSubmission::Abstention(GivenAbstention { reason, missing }),
     })
 }
 

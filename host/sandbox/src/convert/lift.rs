@@ -77,9 +77,8 @@ pub(crate) fn score(scored: evidence::Scored) -> Result<Score, String> {
 }
 
 fn is_reason(reason: &str) -> bool {
-    let word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
+    let word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     reason.len() <= REASON_BYTES && reason.split('-').all(word)
 }
 
@@ -89,8 +88,9 @@ fn is_reason(reason: &str) -> bool {
 /// The tool whose schema is no JSON.
 pub(crate) fn description(given: description::Description) -> Result<Description, String> {
     let tool = |tool: description::ToolInfo| {
-        let arguments = serde_json::from_str(&tool.arguments)
-            .map_err(|fault| format!("tool `{}`: its schema of arguments is no JSON: {fault}", shorten(&tool.name, 64)))?;
+        let arguments = serde_json::from_str(&tool.arguments).map_err(|fault| {
+            format!("tool `{}`: its schema of arguments is no JSON: {fault}", shorten(&tool.name, 64))
+        })?;
         Ok(ToolSpec { name: tool.name, description: tool.description, arguments })
     };
     let tools = given.tools.into_iter().map(tool).collect::<Result<_, String>>()?;

@@ -101,9 +101,5 @@ fn verb(verb: Verb) -> database::Verb {
 }
 
 pub(crate) fn table_changes(changed: TableChanges) -> Result<changes::TableChanges, Failure> {
-    Ok(changes::TableChanges {
-        name: changed.name,
-        removed: table(changed.removed)?,
-        added: table(changed.added)?,
-    })
+    Ok(changes::TableChanges { name: changed.name, removed: table(changed.removed)?, added: table(changed.added)? })
 }

@@ -16,7 +16,8 @@ fn open(len: usize) -> String {
 fn query(len: usize, parameters: usize) -> String {
     format!(
         "(call $query (i32.load (i32.const 2004)) (i32.const {}) (i32.const {len}) (i32.const {}) (i32.const {parameters}) (i32.const 2100))",
-        DATA + 100, DATA + 200
+        DATA + 100,
+        DATA + 200
     )
 }
 
@@ -35,7 +36,12 @@ fn passing() -> Guest {
         (i32.store (i32.const {}) (i32.load (i32.const 2104)))
         (i64.store (i32.const {}) (i64.load (i32.const 2108)))
         (i32.const {RESULT})",
-        open(5), query(9, 0), RESULT + 4, RESULT + 12, RESULT + 16, RESULT + 20
+        open(5),
+        query(9, 0),
+        RESULT + 4,
+        RESULT + 12,
+        RESULT + 16,
+        RESULT + 20
     );
     Guest::tool(&copy).imports(OPEN).imports(QUERY).fields(&words("agent", "SELECT 42"))
 }
@@ -46,7 +52,9 @@ fn a_tool_reads_its_input_and_says_something() {
         "(i32.store8 (i32.const {RESULT}) (i32.const 0))
          (i32.store (i32.const {}) (local.get $args)) (i32.store (i32.const {}) (local.get $args-len))
          (i32.store8 (i32.const {}) (i32.const 0)) (i32.const {RESULT})",
-        RESULT + 4, RESULT + 8, RESULT + 12
+        RESULT + 4,
+        RESULT + 8,
+        RESULT + 12
     );
     let plugin = load(&Guest::tool(&echo));
     for arguments in ["{}", r#"{"name":"né"}"#] {
@@ -85,8 +93,18 @@ fn parameters_reach_the_session() {
     let body = format!(
         "{}{}{}{}{}",
         store(base, 2, &format!("(i64.store (i32.const {}) (i64.const 7))", base + 8)),
-        store(base + 16, 5, &format!("(i32.store (i32.const {}) (i32.const {DATA})) (i32.store (i32.const {}) (i32.const 5))", base + 24, base + 28)),
-        open(5), query(2, 2), said(DATA, 5)
+        store(
+            base + 16,
+            5,
+            &format!(
+                "(i32.store (i32.const {}) (i32.const {DATA})) (i32.store (i32.const {}) (i32.const 5))",
+                base + 24,
+                base + 28
+            )
+        ),
+        open(5),
+        query(2, 2),
+        said(DATA, 5)
     );
     let ran = act(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&words("agent", "$1")), &Limits::default());
     assert_eq!(ran.sessions.parameters, [Value::Integer(7), Value::Text("agent".to_owned())]);
@@ -102,9 +120,13 @@ fn a_denial_comes_to_the_guest_as_it_is() {
         (i32.store8 (i32.const {}) (i32.load8_u (i32.const 2104)))
         (i64.store (i32.const {}) (i64.load (i32.const 2108)))
         (i32.const {RESULT})",
-        open(5), query(6, 0), RESULT + 4, RESULT + 8
+        open(5),
+        query(6, 0),
+        RESULT + 4,
+        RESULT + 8
     );
-    let ran = act(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&words("agent", "denied")), &Limits::default());
+    let ran =
+        act(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&words("agent", "denied")), &Limits::default());
     assert_eq!(ran.result.unwrap().unwrap_err(), Failure::denied("not yours"));
 }
 
@@ -113,7 +135,8 @@ fn opening(role: &str) -> Guest {
     let body = format!(
         "{}(i32.store8 (i32.const 3000) (i32.add (i32.const 48) (i32.load8_u (i32.const 2000))))
         (i32.store8 (i32.const 3001) (i32.add (i32.const 48) (i32.load8_u (i32.const 2004)))){}",
-        open(role.len()), said(3000, 2)
+        open(role.len()),
+        said(3000, 2)
     );
     Guest::tool(&body).imports(OPEN).fields(&words(role, ""))
 }
@@ -130,10 +153,12 @@ fn a_tool_opens_its_own_role_and_no_other() {
 
 #[test]
 fn handles_of_one_role_share_one_session() {
-    let change = |handle: u32| format!(
-        "(call $change (i32.load (i32.const {handle})) (i32.const {}) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 2104))",
-        DATA + 100
-    );
+    let change = |handle: u32| {
+        format!(
+            "(call $change (i32.load (i32.const {handle})) (i32.const {}) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 2104))",
+            DATA + 100
+        )
+    };
     let again = format!("(call $open (i32.const {DATA}) (i32.const 5) (i32.const 2020))");
     let body = format!("{}{again}{}{}{}", open(5), change(2004), change(2024), said(DATA, 1));
     let ran = act(&Guest::tool(&body).imports(OPEN).imports(CHANGE).fields(&words("agent", "x")), &Limits::default());
@@ -144,7 +169,8 @@ fn handles_of_one_role_share_one_session() {
 #[test]
 fn sessions_come_back_after_a_fault() {
     let body = format!("{}{}unreachable", open(5), query(9, 0));
-    let ran = act(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&words("agent", "SELECT 42")), &Limits::default());
+    let ran =
+        act(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&words("agent", "SELECT 42")), &Limits::default());
     assert_eq!(ran.result.unwrap_err().name(), "trap");
     assert_eq!(ran.sessions.usage().statements, 1);
     assert!(ran.usage.fuel > 0 && ran.usage.memory > 0);

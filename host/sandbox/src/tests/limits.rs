@@ -63,7 +63,10 @@ fn memory() {
     assert!(full.result.is_ok());
     assert_eq!(full.usage.memory, 10 * 65_536);
     let past = act(&growing(9), &limits);
-    assert_eq!(past.result, Err(Fault::Limit { plugin: "guest".to_owned(), what: "memory".to_owned(), limit: 655_360 }));
+    assert_eq!(
+        past.result,
+        Err(Fault::Limit { plugin: "guest".to_owned(), what: "memory".to_owned(), limit: 655_360 })
+    );
     assert_eq!(past.usage.memory, 2 * 65_536, "what was not given is not counted");
     assert_eq!(limit_of(act(&growing(65_536), &limits).result), "memory");
     // A maximum of the guest's own is no limit of ours: growing fails as it does anywhere.

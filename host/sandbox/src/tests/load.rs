@@ -72,7 +72,11 @@ fn a_description_has_limits_too() {
 #[test]
 fn compiled_code_is_kept_and_found_again() {
     let folder = tempfile::tempdir().unwrap();
-    let options = || SandboxOptions { cache: Some(folder.path().join("cache")), concurrent_calls: 2, ..SandboxOptions::default() };
+    let options = || SandboxOptions {
+        cache: Some(folder.path().join("cache")),
+        concurrent_calls: 2,
+        ..SandboxOptions::default()
+    };
     let bytes = Guest::tool(&said(DATA, 2)).fields(&data("ok")).build();
     let load = || {
         let plugin = Sandbox::new(options()).unwrap().load("x", &bytes).unwrap();
@@ -98,7 +102,9 @@ fn compiled_code_is_kept_and_found_again() {
 fn a_cache_that_cannot_be_written_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
-    let sandbox = Sandbox::new(SandboxOptions { cache: Some(cache.clone()), concurrent_calls: 2, ..SandboxOptions::default() }).unwrap();
+    let sandbox =
+        Sandbox::new(SandboxOptions { cache: Some(cache.clone()), concurrent_calls: 2, ..SandboxOptions::default() })
+            .unwrap();
     fs::remove_dir(&cache).unwrap();
     let plugin = sandbox.load("x", &Guest::tool(&said(DATA, 0)).build()).unwrap();
     assert!(matches!(plugin.origin(), Origin::Unsaved(_)));

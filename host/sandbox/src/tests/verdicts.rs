@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::fixture::*;
-use tribunal_protocol::session::TableChanges;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tribunal_protocol::session::TableChanges;
 
 fn saying(reward: &str, reason: &str) -> Guest {
     Guest::verifier(&scored(reward, reason.len())).fields(&data(reason))
@@ -38,7 +38,8 @@ fn a_verifier_may_decline() {
     let body = format!(
         "(i32.store8 (i32.const {RESULT}) (i32.const 1)) (i32.store (i32.const {}) (i32.const {DATA}))
         (i32.store (i32.const {}) (i32.const 7)) (i32.const {RESULT})",
-        RESULT + 8, RESULT + 12
+        RESULT + 8,
+        RESULT + 12
     );
     let fault = judge(&Guest::verifier(&body).fields(&data("no idea"))).result.unwrap_err();
     assert_eq!(fault, Fault::Ungradable { plugin: "guest".to_owned(), message: "no idea".to_owned() });
@@ -87,9 +88,14 @@ fn questions_and_calls_arrive_in_order() {
     let load = |place: u32, at: u32| format!("(i32.load offset={at} (local.get {place}))");
     let is = |what: String, value: u32| format!("(i32.eq {what} (i32.const {value}))");
     let parts = [
-        is("(local.get 8)".into(), 1), is(load(7, 20), 2), is("(local.get 10)".into(), 2),
-        is(load(9, 4), 1), is(load(9, 12), 7), is("(i32.load8_u offset=16 (local.get 9))".into(), 0),
-        is(load(9, 24), 2), is("(i32.load8_u offset=36 (local.get 9))".into(), 1),
+        is("(local.get 8)".into(), 1),
+        is(load(7, 20), 2),
+        is("(local.get 10)".into(), 2),
+        is(load(9, 4), 1),
+        is(load(9, 12), 7),
+        is("(i32.load8_u offset=16 (local.get 9))".into(), 0),
+        is(load(9, 24), 2),
+        is("(i32.load8_u offset=36 (local.get 9))".into(), 1),
         is("(i32.load8_u offset=37 (local.get 9))".into(), 3),
     ];
     let check = parts.into_iter().reduce(|all, part| format!("(i32.and {all} {part})")).unwrap();

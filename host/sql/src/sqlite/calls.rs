@@ -1,8 +1,7 @@
 //! Function calls in SQLite's dialect.
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Value as Literal,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Value as Literal,
 };
 use tribunal_protocol::value::{MICROS_PER_DAY, date_text, timestamp_text};
 use tribunal_protocol::{Failure, Kind};
@@ -58,12 +57,7 @@ impl Writer<'_> {
         self.plain_call(function, renamed, names)
     }
 
-    fn concat(
-        &mut self,
-        name: &str,
-        arguments: Vec<Expr>,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    fn concat(&mut self, name: &str, arguments: Vec<Expr>, names: &Names<'_>) -> Result<Expr, Failure> {
         let mut texts = Vec::with_capacity(arguments.len());
         for argument in arguments {
             texts.push(self.as_text(argument, names)?);
@@ -72,12 +66,7 @@ impl Writer<'_> {
     }
 
     /// The call as it is, its arguments written, under another name where there is one.
-    fn plain_call(
-        &mut self,
-        mut function: Function,
-        renamed: &str,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    fn plain_call(&mut self, mut function: Function, renamed: &str, names: &Names<'_>) -> Result<Expr, Failure> {
         if !renamed.is_empty() {
             function.name = ObjectName(vec![Ident::new(renamed)]);
         }
@@ -113,12 +102,7 @@ impl Writer<'_> {
         Ok(Expr::Function(function))
     }
 
-    fn date_call(
-        &mut self,
-        name: &str,
-        arguments: &[Expr],
-        names: &Names<'_>,
-    ) -> Result<Option<Expr>, Failure> {
+    fn date_call(&mut self, name: &str, arguments: &[Expr], names: &Names<'_>) -> Result<Option<Expr>, Failure> {
         Ok(Some(match (name, arguments) {
             ("DATE_PART" | "DATE_TRUNC", [field, moment]) => {
                 let field = literal(field)
@@ -142,9 +126,7 @@ impl Writer<'_> {
                 let mut written = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     written.push(match literal(argument) {
-                        Some(now) if now.trim().eq_ignore_ascii_case("now") => {
-                            text(&date_text(self.catalog.clock()))
-                        }
+                        Some(now) if now.trim().eq_ignore_ascii_case("now") => text(&date_text(self.catalog.clock())),
                         Some(value) => Expr::Value(Literal::SingleQuotedString(value.to_owned())),
                         None => self.written(argument.clone(), names)?,
                     });

@@ -1,8 +1,6 @@
 //! Expressions in SQLite's dialect.
 
-use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Ident, TrimWhereField, Value as Literal,
-};
+use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, Ident, TrimWhereField, Value as Literal};
 use tribunal_protocol::{Failure, Kind};
 
 use super::kind::literal;
@@ -36,31 +34,18 @@ impl Writer<'_> {
                 return Err(Failure::unsupported("parameters in a second opinion"));
             }
             Expr::Value(literal) => Expr::Value(literal),
-            Expr::TypedString { data_type, value } => {
-                self.cast(text(&value), Kind::Text, &data_type)?
-            }
+            Expr::TypedString { data_type, value } => self.cast(text(&value), Kind::Text, &data_type)?,
             Expr::Nested(inner) => Expr::Nested(self.boxed(inner, names)?),
-            Expr::UnaryOp { op, expr } => Expr::UnaryOp {
-                op,
-                expr: self.boxed(expr, names)?,
-            },
+            Expr::UnaryOp { op, expr } => Expr::UnaryOp { op, expr: self.boxed(expr, names)? },
             Expr::BinaryOp { left, op, right } => self.binary(*left, op, *right, names)?,
-            Expr::Cast {
-                kind: CastKind::Cast | CastKind::DoubleColon,
-                expr,
-                data_type,
-                format: None,
-            } => {
+            Expr::Cast { kind: CastKind::Cast | CastKind::DoubleColon, expr, data_type, format: None } => {
                 let kind = self.kind(&expr, names);
                 let expr = self.written(*expr, names)?;
                 self.cast(expr, kind, &data_type)?
             }
-            Expr::Case {
-                operand,
-                conditions,
-                results,
-                else_result,
-            } => self.case(operand, conditions, results, else_result, names)?,
+            Expr::Case { operand, conditions, results, else_result } => {
+                self.case(operand, conditions, results, else_result, names)?
+            }
             Expr::Function(function) => self.call(function, names)?,
             Expr::Extract { field, expr, .. } => {
                 let field = field.to_string().to_lowercase();
@@ -72,23 +57,13 @@ impl Writer<'_> {
                 let arguments = vec![self.written(*r#in, names)?, self.written(*expr, names)?];
                 emit::call("instr", arguments)
             }
-            Expr::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                ..
-            } => {
+            Expr::Substring { expr, substring_from, substring_for, .. } => {
                 let start = substring_from.map_or_else(|| emit::number(1), |start| *start);
                 let mut arguments = vec![*expr, start];
                 arguments.extend(substring_for.map(|count| *count));
                 self.named("tribunal_substr", arguments, names)?
             }
-            Expr::Trim {
-                expr,
-                trim_where,
-                trim_what,
-                trim_characters,
-            } => {
+            Expr::Trim { expr, trim_where, trim_what, trim_characters } => {
                 let name = match trim_where {
                     Some(TrimWhereField::Leading) => "ltrim",
                     Some(TrimWhereField::Trailing) => "rtrim",
@@ -103,10 +78,7 @@ impl Writer<'_> {
                 self.query(&mut query, Some(names))?;
                 Expr::Subquery(query)
             }
-            Expr::Exists {
-                mut subquery,
-                negated,
-            } => {
+            Expr::Exists { mut subquery, negated } => {
                 self.query(&mut subquery, Some(names))?;
                 Expr::Exists { subquery, negated }
             }
@@ -117,9 +89,7 @@ impl Writer<'_> {
     fn predicate(&mut self, expr: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
         Ok(match expr {
             Expr::IsNull(inner) | Expr::IsUnknown(inner) => Expr::IsNull(self.boxed(inner, names)?),
-            Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => {
-                Expr::IsNotNull(self.boxed(inner, names)?)
-            }
+            Expr::IsNotNull(inner) | Expr::IsNotUnknown(inner) => Expr::IsNotNull(self.boxed(inner, names)?),
             Expr::IsTrue(inner) => Expr::IsTrue(self.boxed(inner, names)?),
             Expr::IsNotTrue(inner) => Expr::IsNotTrue(self.boxed(inner, names)?),
             Expr::IsFalse(inner) => Expr::IsFalse(self.boxed(inner, names)?),
@@ -132,78 +102,32 @@ impl Writer<'_> {
                 let (left, right) = self.alike(*left, *right, names)?;
                 Expr::IsNotDistinctFrom(Box::new(left), Box::new(right))
             }
-            Expr::Between {
-                expr,
-                negated,
-                low,
-                high,
-            } => {
+            Expr::Between { expr, negated, low, high } => {
                 let mut all = self.all_alike(vec![*expr, *low, *high], names)?.into_iter();
                 let mut next = || Box::new(all.next().unwrap_or(Expr::Wildcard));
-                Expr::Between {
-                    expr: next(),
-                    negated,
-                    low: next(),
-                    high: next(),
-                }
+                Expr::Between { expr: next(), negated, low: next(), high: next() }
             }
-            Expr::InList {
-                expr,
-                list,
-                negated,
-            } => {
+            Expr::InList { expr, list, negated } => {
                 let all = std::iter::once(*expr).chain(list).collect();
                 let mut all = self.all_alike(all, names)?;
                 let expr = Box::new(all.remove(0));
-                Expr::InList {
-                    expr,
-                    list: all,
-                    negated,
-                }
+                Expr::InList { expr, list: all, negated }
             }
-            Expr::InSubquery {
-                expr,
-                mut subquery,
-                negated,
-            } => {
+            Expr::InSubquery { expr, mut subquery, negated } => {
                 let expr = self.boxed(expr, names)?;
                 self.query(&mut subquery, Some(names))?;
-                Expr::InSubquery {
-                    expr,
-                    subquery,
-                    negated,
-                }
+                Expr::InSubquery { expr, subquery, negated }
             }
-            Expr::AnyOp {
-                left,
-                compare_op: BinaryOperator::Eq,
-                right,
-                ..
-            } => match *right {
-                Expr::Subquery(subquery) => self.predicate(
-                    Expr::InSubquery {
-                        expr: left,
-                        subquery,
-                        negated: false,
-                    },
-                    names,
-                )?,
+            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => match *right {
+                Expr::Subquery(subquery) => {
+                    self.predicate(Expr::InSubquery { expr: left, subquery, negated: false }, names)?
+                }
                 _ => return Err(Failure::unsupported("ANY of an array")),
             },
-            Expr::Like {
-                negated,
-                expr,
-                pattern,
-                escape_char,
-                ..
-            } => self.like(negated, [*expr, *pattern], escape_char, names)?,
-            Expr::ILike {
-                negated,
-                expr,
-                pattern,
-                escape_char,
-                ..
-            } => {
+            Expr::Like { negated, expr, pattern, escape_char, .. } => {
+                self.like(negated, [*expr, *pattern], escape_char, names)?
+            }
+            Expr::ILike { negated, expr, pattern, escape_char, .. } => {
                 let lower = |expr| emit::call("lower", vec![expr]);
                 self.like(negated, [lower(*expr), lower(*pattern)], escape_char, names)?
             }
@@ -231,19 +155,12 @@ impl Writer<'_> {
         })
     }
 
-    fn binary(
-        &mut self,
-        left: Expr,
-        op: BinaryOperator,
-        right: Expr,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
-        let like = |negated, folded| (negated, folded);
+    fn binary(&mut self, left: Expr, op: BinaryOperator, right: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
         let found = match op {
-            BinaryOperator::PGLikeMatch => Some(like(false, false)),
-            BinaryOperator::PGNotLikeMatch => Some(like(true, false)),
-            BinaryOperator::PGILikeMatch => Some(like(false, true)),
-            BinaryOperator::PGNotILikeMatch => Some(like(true, true)),
+            BinaryOperator::PGLikeMatch => Some((false, false)),
+            BinaryOperator::PGNotLikeMatch => Some((true, false)),
+            BinaryOperator::PGILikeMatch => Some((false, true)),
+            BinaryOperator::PGNotILikeMatch => Some((true, true)),
             _ => None,
         };
         if let Some((negated, folded)) = found {
@@ -276,11 +193,7 @@ impl Writer<'_> {
             }
             _ => {
                 let (left, right) = (self.written(left, names)?, self.written(right, names)?);
-                Ok(Expr::BinaryOp {
-                    left: Box::new(left),
-                    op,
-                    right: Box::new(right),
-                })
+                Ok(Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) })
             }
         }
     }
@@ -292,12 +205,7 @@ impl Writer<'_> {
     }
 
     /// Two operands as what they are compared as.
-    pub(super) fn alike(
-        &mut self,
-        left: Expr,
-        right: Expr,
-        names: &Names<'_>,
-    ) -> Result<(Expr, Expr), Failure> {
+    pub(super) fn alike(&mut self, left: Expr, right: Expr, names: &Names<'_>) -> Result<(Expr, Expr), Failure> {
         let mut both = self.all_alike(vec![left, right], names)?.into_iter();
         match (both.next(), both.next()) {
             (Some(left), Some(right)) => Ok((left, right)),
@@ -307,11 +215,7 @@ impl Writer<'_> {
 
     /// Operands as what they are compared as: texts as the dates or moments beside them, dates
     /// beside moments as moments.
-    pub(super) fn all_alike(
-        &mut self,
-        exprs: Vec<Expr>,
-        names: &Names<'_>,
-    ) -> Result<Vec<Expr>, Failure> {
+    pub(super) fn all_alike(&mut self, exprs: Vec<Expr>, names: &Names<'_>) -> Result<Vec<Expr>, Failure> {
         if exprs.iter().any(|expr| is_span(expr) || self.is_lapse(expr, names)) {
             return exprs.into_iter().map(|expr| self.lapse(expr, names)).collect();
         }
@@ -329,11 +233,7 @@ impl Writer<'_> {
                 Some(value) if wanted != Kind::Unknown => super::times::literal(value, wanted)?,
                 _ => {
                     let expr = self.written(expr, names)?;
-                    if kind == Kind::Date && wanted == Kind::Timestamp {
-                        super::times::midnight(expr)
-                    } else {
-                        expr
-                    }
+                    if kind == Kind::Date && wanted == Kind::Timestamp { super::times::midnight(expr) } else { expr }
                 }
             });
         }
@@ -366,12 +266,7 @@ impl Writer<'_> {
     }
 
     /// `CAST(expr AS data_type)`.
-    pub(super) fn cast(
-        &mut self,
-        expr: Expr,
-        from: Kind,
-        data_type: &DataType,
-    ) -> Result<Expr, Failure> {
+    pub(super) fn cast(&mut self, expr: Expr, from: Kind, data_type: &DataType) -> Result<Expr, Failure> {
         let (kind, scale) = crate::casts::target(data_type)?;
         if let Some(value) = literal(&expr)
             && is_time(kind)
@@ -397,9 +292,7 @@ impl Writer<'_> {
                 native(rounded, DataType::Integer(None))
             }
             (_, Kind::Integer) => native(expr, DataType::Integer(None)),
-            (Kind::Integer, Kind::Boolean) => {
-                emit::binary(expr, BinaryOperator::NotEq, emit::number(0))
-            }
+            (Kind::Integer, Kind::Boolean) => emit::binary(expr, BinaryOperator::NotEq, emit::number(0)),
             (_, Kind::Boolean) => emit::call("tribunal_truth", vec![expr]),
             (_, Kind::Decimal | Kind::Float) => {
                 let real = native(expr, DataType::Real);
@@ -413,12 +306,7 @@ impl Writer<'_> {
     }
 
     /// A call of `name`, its arguments written.
-    pub(super) fn named(
-        &mut self,
-        name: &str,
-        arguments: Vec<Expr>,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    pub(super) fn named(&mut self, name: &str, arguments: Vec<Expr>, names: &Names<'_>) -> Result<Expr, Failure> {
         let mut written = Vec::with_capacity(arguments.len());
         for argument in arguments {
             written.push(self.written(argument, names)?);
@@ -428,10 +316,7 @@ impl Writer<'_> {
 }
 
 fn truth_text(expr: Expr) -> Expr {
-    let branches = vec![
-        (expr.clone(), text("true")),
-        (emit::not(expr), text("false")),
-    ];
+    let branches = vec![(expr.clone(), text("true")), (emit::not(expr), text("false"))];
     emit::case(branches, None)
 }
 

@@ -1,8 +1,6 @@
 //! The kinds of expressions, as far as SQLite's dialect depends on them.
 
-use sqlparser::ast::{
-    BinaryOperator, Expr, Function, Query, SelectItem, SetExpr, UnaryOperator, Value as Literal,
-};
+use sqlparser::ast::{BinaryOperator, Expr, Function, Query, SelectItem, SetExpr, UnaryOperator, Value as Literal};
 use tribunal_protocol::Kind;
 
 use super::{Names, Writer};
@@ -29,11 +27,7 @@ impl Writer<'_> {
             Expr::Extract { .. } | Expr::Position { .. } => Kind::Integer,
             Expr::Substring { .. } | Expr::Trim { .. } => Kind::Text,
             Expr::Ceil { expr, .. } | Expr::Floor { expr, .. } => self.kind(expr, names),
-            Expr::Case {
-                results,
-                else_result,
-                ..
-            } => {
+            Expr::Case { results, else_result, .. } => {
                 let results = results.iter().chain(else_result.as_deref());
                 self.common(results, names)
             }
@@ -45,13 +39,7 @@ impl Writer<'_> {
         }
     }
 
-    fn operator_kind(
-        &mut self,
-        left: &Expr,
-        op: &BinaryOperator,
-        right: &Expr,
-        names: &Names<'_>,
-    ) -> Kind {
+    fn operator_kind(&mut self, left: &Expr, op: &BinaryOperator, right: &Expr, names: &Names<'_>) -> Kind {
         match op {
             BinaryOperator::StringConcat => Kind::Text,
             BinaryOperator::PGExp => Kind::Float,
@@ -85,20 +73,18 @@ impl Writer<'_> {
         let arguments: Vec<&Expr> = crate::walk::arguments(function).collect();
         let first = arguments.first().copied();
         match name.as_str() {
-            "COUNT" | "LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN" | "STRPOS" | "INSTR"
-            | "SIGN" | "DATE_PART" | "UNIXEPOCH" => Kind::Integer,
+            "COUNT" | "LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN" | "STRPOS" | "INSTR" | "SIGN"
+            | "DATE_PART" | "UNIXEPOCH" => Kind::Integer,
             "AVG" => match first.map(|first| self.kind(first, names)) {
                 Some(Kind::Decimal) => Kind::Decimal,
                 _ => Kind::Float,
             },
             "CURRENT_DATE" | "TODAY" | "DATE" | "TO_DATE" => Kind::Date,
             "NOW" | "CURRENT_TIMESTAMP" | "LOCALTIMESTAMP" | "DATETIME" => Kind::Timestamp,
-            "STRFTIME" | "TO_CHAR" | "UPPER" | "LOWER" | "REPLACE" | "SUBSTR" | "SUBSTRING"
-            | "LEFT" | "RIGHT" | "TRIM" | "LTRIM" | "RTRIM" | "CONCAT" | "CONCAT_WS" | "LPAD"
-            | "RPAD" | "REVERSE" => Kind::Text,
-            "JULIANDAY" | "POWER" | "POW" | "SQRT" | "LN" | "LOG" | "LOG10" | "LOG2" | "EXP"
-            | "TOTAL" | "STDDEV" | "STDDEV_SAMP" | "STDDEV_POP" | "VARIANCE" | "VAR_SAMP"
-            | "VAR_POP" | "PI" => Kind::Float,
+            "STRFTIME" | "TO_CHAR" | "UPPER" | "LOWER" | "REPLACE" | "SUBSTR" | "SUBSTRING" | "LEFT" | "RIGHT"
+            | "TRIM" | "LTRIM" | "RTRIM" | "CONCAT" | "CONCAT_WS" | "LPAD" | "RPAD" | "REVERSE" => Kind::Text,
+            "JULIANDAY" | "POWER" | "POW" | "SQRT" | "LN" | "LOG" | "LOG10" | "LOG2" | "EXP" | "TOTAL" | "STDDEV"
+            | "STDDEV_SAMP" | "STDDEV_POP" | "VARIANCE" | "VAR_SAMP" | "VAR_POP" | "PI" => Kind::Float,
             "BOOL_OR" | "BOOL_AND" | "EVERY" => Kind::Boolean,
             "DATE_TRUNC" => match arguments.last().map(|last| self.kind(last, names)) {
                 Some(Kind::Date) => Kind::Date,
@@ -112,19 +98,13 @@ impl Writer<'_> {
             "NULLIF" | "MIN" | "MAX" | "ABS" | "ROUND" | "TRUNC" | "FLOOR" | "CEIL" | "CEILING" => {
                 first.map_or(Kind::Unknown, |first| self.kind(first, names))
             }
-            "COALESCE" | "IFNULL" | "NVL" | "GREATEST" | "LEAST" | "MOD" => {
-                self.common(arguments.into_iter(), names)
-            }
+            "COALESCE" | "IFNULL" | "NVL" | "GREATEST" | "LEAST" | "MOD" => self.common(arguments.into_iter(), names),
             _ => Kind::Unknown,
         }
     }
 
     /// The widest kind of some expressions; a text literal takes the kind of the others.
-    pub(super) fn common<'e>(
-        &mut self,
-        exprs: impl Iterator<Item = &'e Expr>,
-        names: &Names<'_>,
-    ) -> Kind {
+    pub(super) fn common<'e>(&mut self, exprs: impl Iterator<Item = &'e Expr>, names: &Names<'_>) -> Kind {
         let mut common = Kind::Unknown;
         for expr in exprs {
             let kind = self.kind(expr, names);
@@ -143,10 +123,9 @@ impl Writer<'_> {
         let mut query = query.clone();
         let columns = self.query(&mut query, Some(names));
         let single = match &*query.body {
-            SetExpr::Select(select) => !matches!(
-                select.projection.first(),
-                Some(SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
-            ),
+            SetExpr::Select(select) => {
+                !matches!(select.projection.first(), Some(SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)))
+            }
             _ => true,
         };
         match columns.as_deref() {

@@ -12,9 +12,8 @@ mod kind;
 mod times;
 
 use sqlparser::ast::{
-    Cte, Distinct, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByExpr,
-    Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins,
-    Value as Literal,
+    Cte, Distinct, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByExpr, Query, Select,
+    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value as Literal,
 };
 use tribunal_protocol::{Failure, Kind};
 
@@ -38,10 +37,7 @@ impl Names<'_> {
             if table.is_some_and(|table| !same(table, source)) {
                 return None;
             }
-            columns
-                .iter()
-                .find(|(column, _)| same(column, name))
-                .map(|(_, kind)| *kind)
+            columns.iter().find(|(column, _)| same(column, name)).map(|(_, kind)| *kind)
         });
         match (found, self.parent) {
             (Some(kind), _) => kind,
@@ -66,21 +62,14 @@ pub fn to_sqlite(statement: &Statement, catalog: &dyn Catalog) -> Result<String,
         return Err(Failure::invalid("a query expected: SELECT .."));
     };
     let mut query = query.clone();
-    let mut writer = Writer {
-        catalog,
-        ctes: Vec::new(),
-    };
+    let mut writer = Writer { catalog, ctes: Vec::new() };
     writer.query(&mut query, None)?;
     Ok(query.to_string())
 }
 
 impl Writer<'_> {
     /// Writes a query; gives its columns.
-    pub(super) fn query(
-        &mut self,
-        query: &mut Query,
-        parent: Option<&Names<'_>>,
-    ) -> Result<Vec<Named>, Failure> {
+    pub(super) fn query(&mut self, query: &mut Query, parent: Option<&Names<'_>>) -> Result<Vec<Named>, Failure> {
         let known = self.ctes.len();
         if let Some(with) = &mut query.with {
             for cte in &mut with.cte_tables {
@@ -146,10 +135,7 @@ impl Writer<'_> {
         if matches!(select.distinct, Some(Distinct::On(_))) {
             return Err(Failure::unsupported("DISTINCT ON"));
         }
-        let mut names = Names {
-            sources: Vec::new(),
-            parent,
-        };
+        let mut names = Names { sources: Vec::new(), parent };
         for tree in &mut select.from {
             self.tree(tree, &mut names)?;
         }
@@ -169,11 +155,7 @@ impl Writer<'_> {
         Ok(columns)
     }
 
-    fn projection(
-        &mut self,
-        items: &mut [SelectItem],
-        names: &Names<'_>,
-    ) -> Result<Vec<Named>, Failure> {
+    fn projection(&mut self, items: &mut [SelectItem], names: &Names<'_>) -> Result<Vec<Named>, Failure> {
         let mut columns = Vec::new();
         for item in items {
             match item {
@@ -231,12 +213,7 @@ impl Writer<'_> {
 
     fn factor(&mut self, factor: &mut TableFactor, names: &mut Names<'_>) -> Result<(), Failure> {
         match factor {
-            TableFactor::Table {
-                name,
-                alias,
-                args: None,
-                ..
-            } => {
+            TableFactor::Table { name, alias, args: None, .. } => {
                 unqualified(name);
                 let table = name.0.last().map(|name| name.value.clone()).unwrap_or_default();
                 let cte = self.ctes.iter().rev().find(|(cte, _)| same(cte, &table));
@@ -260,11 +237,7 @@ impl Writer<'_> {
                 names.sources.push((called, columns));
                 Ok(())
             }
-            TableFactor::Derived {
-                lateral: false,
-                subquery,
-                alias,
-            } => {
+            TableFactor::Derived { lateral: false, subquery, alias } => {
                 let columns = self.query(subquery, names.parent)?;
                 let mut called = String::new();
                 if let Some(alias) = alias {
@@ -277,10 +250,7 @@ impl Writer<'_> {
                 names.sources.push((called, columns));
                 Ok(())
             }
-            TableFactor::NestedJoin {
-                table_with_joins,
-                alias: None,
-            } => self.tree(table_with_joins, names),
+            TableFactor::NestedJoin { table_with_joins, alias: None } => self.tree(table_with_joins, names),
             _ => Err(Failure::unsupported("a source of this form in FROM")),
         }
     }

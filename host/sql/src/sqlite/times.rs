@@ -14,11 +14,7 @@ pub(super) fn is_span(expr: &Expr) -> bool {
     match expr {
         Expr::Interval(_) => true,
         Expr::Nested(inner) => is_span(inner),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::Multiply,
-            right,
-        } => is_span(left) || is_span(right),
+        Expr::BinaryOp { left, op: BinaryOperator::Multiply, right } => is_span(left) || is_span(right),
         _ => false,
     }
 }
@@ -40,21 +36,14 @@ pub(super) fn midnight(date: Expr) -> Expr {
 impl Writer<'_> {
     /// Whether an operation is one on days or moments.
     pub(super) fn has_time(&mut self, left: &Expr, right: &Expr, names: &Names<'_>) -> bool {
-        is_span(left)
-            || is_span(right)
-            || is_time(self.kind(left, names))
-            || is_time(self.kind(right, names))
+        is_span(left) || is_span(right) || is_time(self.kind(left, names)) || is_time(self.kind(right, names))
     }
 
     /// Whether an expression is the difference of two moments.
     pub(super) fn is_lapse(&mut self, expr: &Expr, names: &Names<'_>) -> bool {
         match expr {
             Expr::Nested(inner) => self.is_lapse(inner, names),
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::Minus,
-                right,
-            } => {
+            Expr::BinaryOp { left, op: BinaryOperator::Minus, right } => {
                 let kinds = [self.kind(left, names), self.kind(right, names)];
                 !is_span(left)
                     && !is_span(right)
@@ -73,17 +62,11 @@ impl Writer<'_> {
                 Span::Fixed { months: 0, micros } => Ok(emit::number(micros)),
                 _ => Err(Failure::unsupported("a comparison with an interval of months")),
             },
-            Expr::Value(sqlparser::ast::Value::SingleQuotedString(value)) => {
-                match parse_span(&value)? {
-                    Span::Fixed { months: 0, micros } => Ok(emit::number(micros)),
-                    _ => Err(Failure::unsupported("a comparison with an interval of months")),
-                }
-            }
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::Minus,
-                right,
-            } => {
+            Expr::Value(sqlparser::ast::Value::SingleQuotedString(value)) => match parse_span(&value)? {
+                Span::Fixed { months: 0, micros } => Ok(emit::number(micros)),
+                _ => Err(Failure::unsupported("a comparison with an interval of months")),
+            },
+            Expr::BinaryOp { left, op: BinaryOperator::Minus, right } => {
                 let micros = |expr| emit::call("tribunal_micros", vec![expr]);
                 let (left, right) = (self.written(*left, names)?, self.written(*right, names)?);
                 Ok(emit::binary(micros(left), BinaryOperator::Minus, micros(right)))
@@ -114,9 +97,7 @@ impl Writer<'_> {
             ((Kind::Date, Kind::Integer), BinaryOperator::Plus | BinaryOperator::Minus) => {
                 self.days_later(left, right, sign, names)
             }
-            ((Kind::Integer, Kind::Date), BinaryOperator::Plus) => {
-                self.days_later(right, left, 1, names)
-            }
+            ((Kind::Integer, Kind::Date), BinaryOperator::Plus) => self.days_later(right, left, 1, names),
             ((Kind::Date | Kind::Text, Kind::Date | Kind::Text), BinaryOperator::Minus) => {
                 let day = |expr| emit::call("julianday", vec![expr]);
                 let (left, right) = (self.written(left, names)?, self.written(right, names)?);
@@ -127,13 +108,7 @@ impl Writer<'_> {
         }
     }
 
-    fn days_later(
-        &mut self,
-        date: Expr,
-        days: Expr,
-        sign: i64,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    fn days_later(&mut self, date: Expr, days: Expr, sign: i64, names: &Names<'_>) -> Result<Expr, Failure> {
         let (date, days) = (self.written(date, names)?, self.written(days, names)?);
         let days = emit::binary(days, BinaryOperator::Multiply, emit::number(sign));
         let modifier = emit::binary(days, BinaryOperator::StringConcat, text(" days"));
@@ -141,34 +116,18 @@ impl Writer<'_> {
     }
 
     /// The months and microseconds of an interval.
-    fn length(
-        &mut self,
-        expr: Expr,
-        sign: i64,
-        names: &Names<'_>,
-    ) -> Result<(Expr, Expr), Failure> {
+    fn length(&mut self, expr: Expr, sign: i64, names: &Names<'_>) -> Result<(Expr, Expr), Failure> {
         match expr {
             Expr::Nested(inner) => self.length(*inner, sign, names),
             Expr::Interval(interval) => match span(&interval)? {
-                Span::Fixed { months, micros } => {
-                    Ok((emit::number(months * sign), emit::number(micros * sign)))
-                }
+                Span::Fixed { months, micros } => Ok((emit::number(months * sign), emit::number(micros * sign))),
                 _ => Err(Failure::unsupported("this interval in a second opinion")),
             },
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::Multiply,
-                right,
-            } => {
-                let (interval, count) = if is_span(&left) {
-                    (*left, *right)
-                } else {
-                    (*right, *left)
-                };
+            Expr::BinaryOp { left, op: BinaryOperator::Multiply, right } => {
+                let (interval, count) = if is_span(&left) { (*left, *right) } else { (*right, *left) };
                 let count = self.written(count, names)?;
                 let (months, micros) = self.length(interval, sign, names)?;
-                let times =
-                    |expr| emit::binary(expr, BinaryOperator::Multiply, count.clone());
+                let times = |expr| emit::binary(expr, BinaryOperator::Multiply, count.clone());
                 Ok((times(months), times(micros)))
             }
             _ => Err(Failure::unsupported("this interval in a second opinion")),
@@ -176,12 +135,7 @@ impl Writer<'_> {
     }
 
     /// `EXTRACT(field FROM expr)`.
-    pub(super) fn part(
-        &mut self,
-        field: &str,
-        expr: Expr,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    pub(super) fn part(&mut self, field: &str, expr: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
         if self.is_lapse(&expr, names) {
             let micros = self.lapse(expr, names)?;
             return part_of_lapse(field, micros);
@@ -206,22 +160,13 @@ impl Writer<'_> {
             }
             "epoch" if date => number("%s", moment),
             "epoch" => seconds(micros(moment)),
-            "second" => seconds(emit::binary(
-                micros(moment),
-                BinaryOperator::Modulo,
-                emit::number(60_000_000),
-            )),
+            "second" => seconds(emit::binary(micros(moment), BinaryOperator::Modulo, emit::number(60_000_000))),
             other => return Err(Failure::unsupported(format!("EXTRACT of {other}"))),
         })
     }
 
     /// `DATE_TRUNC(field, expr)`.
-    pub(super) fn truncated(
-        &mut self,
-        field: &str,
-        expr: Expr,
-        names: &Names<'_>,
-    ) -> Result<Expr, Failure> {
+    pub(super) fn truncated(&mut self, field: &str, expr: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
         let date = self.kind(&expr, names) == Kind::Date;
         let moment = self.written(expr, names)?;
         let format = |format: &str, moment| emit::call("strftime", vec![text(format), moment]);
@@ -236,14 +181,8 @@ impl Writer<'_> {
             "quarter" => {
                 let year = format("%Y", moment.clone());
                 let month = number("%m", moment);
-                let early = |last| {
-                    emit::binary(month.clone(), BinaryOperator::LtEq, emit::number(last))
-                };
-                let branches = vec![
-                    (early(3), text("-01-01")),
-                    (early(6), text("-04-01")),
-                    (early(9), text("-07-01")),
-                ];
+                let early = |last| emit::binary(month.clone(), BinaryOperator::LtEq, emit::number(last));
+                let branches = vec![(early(3), text("-01-01")), (early(6), text("-04-01")), (early(9), text("-07-01"))];
                 let day = emit::case(branches, Some(text("-10-01")));
                 emit::binary(year, BinaryOperator::StringConcat, day)
             }

@@ -1,0 +1,83 @@
+//! Five real schemas with 135 questions, where they lie beside the workspace.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+
+use tribunal_import::{Class, DEFAULT_CLOCK, ImportedSuite, import};
+
+/// Questions whose alternatives contradict each other, found by hand: number 13 takes NULL and 0
+/// for the ratio of a domain without keywords.
+const GOLD_WRONG: [u32; 1] = [13];
+/// How many are scored at least; what is unsupported says which construct.
+const SCORED: u32 = 109;
+
+#[test]
+fn every_question_is_judged_and_none_is_silently_wrong() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/defog");
+    if !folder.is_dir() {
+        #[expect(clippy::print_stderr, reason = "a test that does nothing says so")]
+        {
+            eprintln!("skipped: no folder {}", folder.display());
+        }
+        return;
+    }
+    let made = import(&folder, DEFAULT_CLOCK).unwrap();
+    let report = &made.report;
+    assert_eq!((report.questions, report.results.len()), (135, 135));
+    assert_eq!(report.problems, []);
+    // Rows by schema, counted in the files by hand: lines that begin with `(`.
+    let rows: Vec<(String, usize)> = made
+        .suite
+        .schemas
+        .iter()
+        .map(|(schema, data)| (schema.name.clone(), data.tables.iter().map(|table| table.rows.len()).sum()))
+        .collect();
+    let expected = [("academic", 70), ("advising", 73), ("atis", 215), ("geography", 74), ("restaurants", 27)];
+    assert_eq!(rows, expected.map(|(name, rows)| (name.to_owned(), rows)));
+    let of = |class| report.results.iter().filter(move |result| result.class == class);
+    let disagree: Vec<String> =
+        of(Class::Disagree).map(|result| format!("{}: {}", result.number, result.why)).collect();
+    assert!(disagree.is_empty(), "{disagree:#?}");
+    let wrong: Vec<u32> = of(Class::GoldWrong).map(|result| result.number).collect();
+    assert_eq!(wrong, GOLD_WRONG);
+    assert!(of(Class::Unsupported).all(|result| !result.why.is_empty()));
+    let scored = report.count(Class::Scored);
+    let unsupported: Vec<String> =
+        of(Class::Unsupported).map(|result| format!("{}: {}", result.number, result.why)).collect();
+    assert!(scored >= SCORED, "{scored} scored; unsupported: {unsupported:#?}");
+    assert_eq!(made.suite.tasks.len(), usize::try_from(scored).unwrap());
+    // Every class is counted once: the totals add up by schema and by category.
+    let sum = |counts: &std::collections::BTreeMap<Class, u32>| counts.values().sum::<u32>();
+    assert_eq!(report.by_schema.values().map(sum).sum::<u32>(), 135);
+    assert_eq!(report.by_category.values().map(sum).sum::<u32>(), 135);
+    // On disk and back.
+    let target = tempfile::TempDir::new().unwrap();
+    let path = target.path().join("suite");
+    made.suite.write(&path, report, made.licence_text.as_deref(), false).unwrap();
+    assert_eq!(ImportedSuite::load(&path).unwrap(), made.suite);
+    assert!(made.suite.licence.starts_with("Apache License"), "{}", made.suite.licence);
+}
+
+/// Golden answers worked out by hand from the files, for the clock 2025-06-30.
+#[test]
+fn golds_are_what_a_person_counts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/defog");
+    if !folder.is_dir() {
+        return;
+    }
+    let made = import(&folder, DEFAULT_CLOCK).unwrap();
+    for (id, rows) in [
+        // Predicted graduation: 2022-05-01 three times, 2014-06-30 and 2016-06-30: four since 2015-06-30.
+        ("advising-q0028", "[[4]]"),
+        // From 2019-01-01 to 2025-06-30: 6 years with one leap day (2020) and another (2024), then 180 days.
+        ("advising-q0029", "[[2372]]"),
+        // 5 publications, 5 authors.
+        ("academic-q0011", "[[1.0]]"),
+        ("restaurants-q0116", "[[\"Pine Ave\"]]"),
+        ("atis-q0084", "[[23]]"),
+    ] {
+        let task = made.suite.tasks.iter().find(|task| task.id == id).unwrap();
+        let expectation: serde_json::Value = serde_json::from_str(&task.instances[0].expectation).unwrap();
+        assert_eq!(expectation["gold"]["rows"].to_string(), rows, "{id}");
+    }
+}

@@ -27,11 +27,7 @@ pub(crate) struct ActionForm {
 }
 
 /// Renders actions in order; `submit` learns which call it hands in.
-pub(crate) fn render(
-    forms: &[ActionForm],
-    renderer: &Renderer,
-    context: &Json,
-) -> Result<Vec<Action>, String> {
+pub(crate) fn render(forms: &[ActionForm], renderer: &Renderer, context: &Json) -> Result<Vec<Action>, String> {
     let mut actions = Vec::new();
     let mut answer = None;
     for form in forms {

@@ -104,10 +104,7 @@ impl Condition {
     ///
     /// # Errors
     /// What `replace` says.
-    pub(crate) fn replaced(
-        &self,
-        replace: &dyn Fn(&str) -> Result<toml::Value, String>,
-    ) -> Result<Condition, String> {
+    pub(crate) fn replaced(&self, replace: &dyn Fn(&str) -> Result<toml::Value, String>) -> Result<Condition, String> {
         let value = |value: &toml::Value| match value {
             toml::Value::String(text) => replace(text),
             plain => Ok(plain.clone()),
@@ -115,9 +112,7 @@ impl Condition {
         let maybe = |bound: &Option<toml::Value>| bound.as_ref().map(value).transpose();
         Ok(match self {
             Condition::Equals(plain) => Condition::Equals(value(plain)?),
-            Condition::OneOf(values) => {
-                Condition::OneOf(values.iter().map(value).collect::<Result<_, _>>()?)
-            }
+            Condition::OneOf(values) => Condition::OneOf(values.iter().map(value).collect::<Result<_, _>>()?),
             Condition::All(tests) => Condition::All(Box::new(Tests {
                 not: tests.not.as_ref().map(|not| not.replaced(replace)).transpose()?,
                 null: tests.null,
@@ -150,7 +145,6 @@ pub(crate) fn value_of(kind: Kind, toml: &toml::Value) -> Result<Value, String> 
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -75,8 +75,7 @@ pub(crate) fn all(
     let mut drawn = json!({});
     for stage in [Stage::Alone, Stage::Choice, Stage::Rows] {
         for (name, draw) in draws.iter().filter(|(_, draw)| draw.stage() == stage) {
-            let value = one(draw, source, &drawn, &mut stream(name))
-                .map_err(|why| format!("draw {name}: {why}"))?;
+            let value = one(draw, source, &drawn, &mut stream(name)).map_err(|why| format!("draw {name}: {why}"))?;
             drawn[name] = value;
         }
     }
@@ -128,9 +127,8 @@ fn one(draw: &Draw, source: &Source<'_>, drawn: &Json, stream: &mut Stream) -> R
                 });
             }
             let common: Vec<String> = common.unwrap_or_default().into_iter().collect();
-            let value = stream
-                .pick(&common)
-                .ok_or_else(|| format!("no value of {table}.{column} stands in every instance"))?;
+            let value =
+                stream.pick(&common).ok_or_else(|| format!("no value of {table}.{column} stands in every instance"))?;
             Ok(value.as_str().into())
         }
         Draw::Row(form) | Draw::Rows(form) => {
@@ -152,10 +150,7 @@ fn held_values(
     at_least: usize,
 ) -> Result<BTreeSet<String>, String> {
     let data = frame::table(dataset, table)?;
-    let index = data
-        .schema
-        .column_index(column)
-        .ok_or_else(|| format!("no column `{column}` in table {table}"))?;
+    let index = data.schema.column_index(column).ok_or_else(|| format!("no column `{column}` in table {table}"))?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for row in &data.rows {
         if !row[index].is_null() && row_holds(conditions, data, row)? {

@@ -50,15 +50,7 @@ pub enum TasksError {
 
 impl TasksError {
     /// A fault at `key` of `file`.
-    pub(crate) fn invalid(
-        file: impl Into<String>,
-        key: impl Into<String>,
-        why: impl Into<String>,
-    ) -> TasksError {
-        TasksError::Invalid {
-            file: file.into(),
-            key: key.into(),
-            why: why.into(),
-        }
+    pub(crate) fn invalid(file: impl Into<String>, key: impl Into<String>, why: impl Into<String>) -> TasksError {
+        TasksError::Invalid { file: file.into(), key: key.into(), why: why.into() }
     }
 }

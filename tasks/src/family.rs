@@ -195,10 +195,6 @@ impl Family {
 
     /// What others see of it.
     pub(crate) fn info(&self) -> FamilyInfo {
-        FamilyInfo {
-            name: self.name.clone(),
-            kind: self.kind,
-            summary: self.summary.clone(),
-        }
+        FamilyInfo { name: self.name.clone(), kind: self.kind, summary: self.summary.clone() }
     }
 }

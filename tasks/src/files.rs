@@ -20,11 +20,7 @@ impl Files {
     /// All built-in files.
     pub(crate) fn embedded() -> Files {
         let mut files = BTreeMap::new();
-        for (prefix, dir) in [
-            ("schemas", &SCHEMAS),
-            ("families", &FAMILIES),
-            ("suites", &SUITES),
-        ] {
+        for (prefix, dir) in [("schemas", &SCHEMAS), ("families", &FAMILIES), ("suites", &SUITES)] {
             collect_embedded(prefix, dir, &mut files);
         }
         Files(files)
@@ -36,10 +32,7 @@ impl Files {
     }
 
     fn read_level(&mut self, prefix: &str, folder: &Path, depth: u32) -> Result<(), TasksError> {
-        let fault = |source| TasksError::Read {
-            path: folder.display().to_string(),
-            source,
-        };
+        let fault = |source| TasksError::Read { path: folder.display().to_string(), source };
         for entry in std::fs::read_dir(folder).map_err(fault)? {
             let entry = entry.map_err(fault)?;
             let (path, name) = (entry.path(), entry.file_name());
@@ -55,10 +48,8 @@ impl Files {
 
     /// Reads one file as `name`.
     pub(crate) fn read_file(&mut self, name: &str, path: &Path) -> Result<(), TasksError> {
-        let text = std::fs::read_to_string(path).map_err(|source| TasksError::Read {
-            path: path.display().to_string(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| TasksError::Read { path: path.display().to_string(), source })?;
         self.0.insert(name.to_owned(), text);
         Ok(())
     }
@@ -70,9 +61,7 @@ impl Files {
 
     /// All files, by path.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+        self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The text of a file.
@@ -80,10 +69,7 @@ impl Files {
         self.0
             .get(path)
             .map(String::as_str)
-            .ok_or_else(|| TasksError::Read {
-                path: path.to_owned(),
-                source: std::io::ErrorKind::NotFound.into(),
-            })
+            .ok_or_else(|| TasksError::Read { path: path.to_owned(), source: std::io::ErrorKind::NotFound.into() })
     }
 
     /// Reads a TOML file. The fault names file, line and key.

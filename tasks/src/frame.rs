@@ -111,11 +111,7 @@ type Wide = BTreeMap<String, (Kind, Value)>;
 
 /// A table of a dataset.
 pub(crate) fn table<'a>(dataset: &'a Dataset, name: &str) -> Result<&'a TableData, String> {
-    dataset
-        .tables
-        .iter()
-        .find(|table| table.schema.name == name)
-        .ok_or_else(|| format!("no table `{name}`"))
+    dataset.tables.iter().find(|table| table.schema.name == name).ok_or_else(|| format!("no table `{name}`"))
 }
 
 fn wide_rows(form: &RowsForm, dataset: &Dataset) -> Result<Vec<Wide>, String> {
@@ -140,9 +136,7 @@ fn wide_rows(form: &RowsForm, dataset: &Dataset) -> Result<Vec<Wide>, String> {
 fn widened(alias: &str, table: &TableData, row: &[Value]) -> Wide {
     let dot = if alias.is_empty() { "" } else { "." };
     let columns = table.schema.columns.iter().zip(row);
-    columns
-        .map(|(column, cell)| (format!("{alias}{dot}{}", column.name), (column.kind, cell.clone())))
-        .collect()
+    columns.map(|(column, cell)| (format!("{alias}{dot}{}", column.name), (column.kind, cell.clone()))).collect()
 }
 
 fn cell<'a>(row: &'a Wide, name: &str) -> Result<&'a (Kind, Value), String> {
@@ -189,9 +183,7 @@ pub(crate) fn draw_row(form: &RowsForm, dataset: &Dataset, stream: &mut Stream) 
             fitting.push(index);
         }
     }
-    let index = *stream
-        .pick(&fitting)
-        .ok_or_else(|| format!("no row of {} fits", form.table))?;
+    let index = *stream.pick(&fitting).ok_or_else(|| format!("no row of {} fits", form.table))?;
     let row = &rows[index];
     let mut json = named(form, row)?;
     for (name, other) in &form.others {
@@ -270,12 +262,7 @@ pub(crate) fn draw_rows(form: &RowsForm, dataset: &Dataset) -> Result<Json, Stri
 /// A row's cells, some of them under the names that families use too.
 fn named(form: &RowsForm, row: &Wide) -> Result<Map<String, Json>, String> {
     let mut json = shown(row);
-    let names = [
-        ("id", &form.id),
-        ("amount", &form.amount),
-        ("label", &form.label),
-        ("identity", &form.identity),
-    ];
+    let names = [("id", &form.id), ("amount", &form.amount), ("label", &form.label), ("identity", &form.identity)];
     for (name, column) in names {
         if let Some(column) = column {
             json.insert(name.to_owned(), cell(row, column)?.1.to_json());

@@ -75,10 +75,7 @@ pub(crate) fn schema_ref(text: &str) -> Result<SchemaRef, String> {
     let wrong = || format!("a schema such as `billing-v1` expected, `{text}` given");
     let (name, version) = text.rsplit_once("-v").ok_or_else(wrong)?;
     let version = version.parse().map_err(|_| wrong())?;
-    Ok(SchemaRef {
-        name: name.to_owned(),
-        version,
-    })
+    Ok(SchemaRef { name: name.to_owned(), version })
 }
 
 /// The slots of a split: families take turns, and each turn of a family goes to its next schema,
@@ -101,11 +98,7 @@ pub(crate) fn slots(split: Split, pairs: &[Pair], count: usize) -> Vec<Slot> {
         let pair = of_family[(turn / families.len() + place) % of_family.len()];
         let number = made.entry(pair).or_insert(0);
         *number += 1;
-        slots.push(Slot {
-            split,
-            pair: pair.clone(),
-            number: *number,
-        });
+        slots.push(Slot { split, pair: pair.clone(), number: *number });
     }
     slots
 }
@@ -115,20 +108,15 @@ mod tests {
     use super::*;
 
     fn pair(family: &str, schema: &str) -> Pair {
-        Pair {
-            family: family.to_owned(),
-            schema: SchemaRef { name: schema.to_owned(), version: 1 },
-        }
+        Pair { family: family.to_owned(), schema: SchemaRef { name: schema.to_owned(), version: 1 } }
     }
 
     #[test]
     fn families_take_turns_and_schemas_within_them() {
         let pairs = [pair("a", "x"), pair("a", "y"), pair("b", "x")];
         let slots = slots(Split::Train, &pairs, 6);
-        let shown: Vec<_> = slots
-            .iter()
-            .map(|slot| format!("{}{}{}", slot.pair.family, slot.pair.schema.name, slot.number))
-            .collect();
+        let shown: Vec<_> =
+            slots.iter().map(|slot| format!("{}{}{}", slot.pair.family, slot.pair.schema.name, slot.number)).collect();
         assert_eq!(shown, ["ax1", "bx1", "ay1", "bx2", "ax2", "bx3"]);
         assert!(super::slots(Split::Train, &[], 3).is_empty());
     }

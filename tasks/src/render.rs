@@ -40,13 +40,8 @@ impl Renderer {
     /// # Errors
     /// As [`Renderer::text`].
     pub(crate) fn expression(&self, expression: &str, context: &Json) -> Result<Json, String> {
-        let compiled = self
-            .0
-            .compile_expression(expression)
-            .map_err(|fault| explain(&fault, expression))?;
-        let value = compiled
-            .eval(Serde(context))
-            .map_err(|fault| explain(&fault, expression))?;
+        let compiled = self.0.compile_expression(expression).map_err(|fault| explain(&fault, expression))?;
+        let value = compiled.eval(Serde(context)).map_err(|fault| explain(&fault, expression))?;
         if value.is_undefined() {
             return Err(format!("{UNDEFINED} `{expression}`"));
         }
@@ -64,15 +59,11 @@ impl Renderer {
                 Some(expression) => self.expression(expression, context)?,
                 None => Json::String(self.text(text, context)?),
             },
-            Json::Array(items) => items
-                .iter()
-                .map(|item| self.json(item, context))
-                .collect::<Result<Vec<_>, _>>()?
-                .into(),
+            Json::Array(items) => {
+                items.iter().map(|item| self.json(item, context)).collect::<Result<Vec<_>, _>>()?.into()
+            }
             Json::Object(members) => {
-                let rendered = members
-                    .iter()
-                    .map(|(name, item)| Ok((name.clone(), self.json(item, context)?)));
+                let rendered = members.iter().map(|(name, item)| Ok((name.clone(), self.json(item, context)?)));
                 Json::Object(rendered.collect::<Result<_, String>>()?)
             }
             plain => plain.clone(),
@@ -137,14 +128,10 @@ fn and_list(items: Serde<Vec<String>>) -> String {
 
 fn capitalized(text: String) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -132,11 +132,7 @@ impl TableShape {
     pub(crate) fn schema(&self) -> TableSchema {
         let foreign_key = |(column, target): (&String, &String)| {
             let (table, key) = target.split_once('.').unwrap_or((target, "id"));
-            ForeignKey {
-                columns: vec![column.clone()],
-                table: table.to_owned(),
-                references: vec![key.to_owned()],
-            }
+            ForeignKey { columns: vec![column.clone()], table: table.to_owned(), references: vec![key.to_owned()] }
         };
         let column = |column: &ColumnShape| ColumnSchema {
             name: column.name.clone(),
@@ -156,16 +152,9 @@ impl TableShape {
 
     /// The place of a column.
     pub(crate) fn index(&self, name: &str) -> Result<usize, String> {
-        self.columns
-            .iter()
-            .position(|column| column.name == name)
-            .ok_or_else(|| {
-                let known: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
-                format!(
-                    "no column `{name}` in table {}; there are: {}",
-                    self.name,
-                    known.join(", ")
-                )
-            })
+        self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
+            format!("no column `{name}` in table {}; there are: {}", self.name, known.join(", "))
+        })
     }
 }

@@ -3,38 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tribunal_protocol::digest::{Digest, Hasher};
+use tribunal_protocol::digest::Digest;
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::task::{SchemaRef, Split, TaskKind};
 
-use crate::draft::{Draft, Ground, Made, Slot};
+use crate::draft::{Draft, Slot};
 use crate::error::TasksError;
 use crate::family::{Family, FamilyInfo};
 use crate::files::Files;
 use crate::generate::{self, Lists, Origin};
+use crate::ground::{Ground, Made};
 use crate::plan::{self, Pair, Quotas, SuiteFile, schema_ref};
+use crate::random::Stream;
+use crate::read;
 use crate::render::Renderer;
-use crate::shape::{FORMAT, Shape};
+use crate::shape::Shape;
 use crate::terms::Terms;
 use crate::trap::{self, Finding, Trap};
 
 /// A suite, read and checked.
 #[derive(Debug)]
 pub struct Suite {
-    file: SuiteFile,
-    digest: Digest,
-    lists: Lists,
-    schemas: BTreeMap<SchemaRef, Schema>,
-    families: BTreeMap<String, Family>,
-    renderer: Renderer,
+    pub(crate) file: SuiteFile,
+    pub(crate) digest: Digest,
+    pub(crate) lists: Lists,
+    pub(crate) schemas: BTreeMap<SchemaRef, Schema>,
+    pub(crate) families: BTreeMap<String, Family>,
+    pub(crate) renderer: Renderer,
 }
 
+/// A schema's files.
 #[derive(Debug)]
-struct Schema {
-    shape: Shape,
-    shape_file: String,
-    terms: Terms,
-    terms_file: String,
+pub(crate) struct Schema {
+    pub(crate) shape: Shape,
+    pub(crate) shape_file: String,
+    pub(crate) terms: Terms,
+    pub(crate) terms_file: String,
 }
 
 /// The data that the last drawing was made on; the next one may be on the same.
@@ -55,7 +59,7 @@ impl Suite {
         if files.text(&format!("{base}/suite.toml")).is_err() {
             return Err(TasksError::UnknownSuite(name.to_owned()));
         }
-        Suite::read(files, &base)
+        read::suite(files, &base)
     }
 
     /// A suite from a folder that holds `suite.toml`.
@@ -67,51 +71,9 @@ impl Suite {
         files.read_file("suite/suite.toml", &path.join("suite.toml"))?;
         let file: SuiteFile = files.parse("suite/suite.toml")?;
         for folder in [&file.schemas, &file.families] {
-            files.read(&joined("suite", folder), &path.join(folder))?;
+            files.read(&read::joined("suite", folder), &path.join(folder))?;
         }
-        Suite::read(files, "suite")
-    }
-
-    fn read(mut files: Files, base: &str) -> Result<Suite, TasksError> {
-        let suite_path = format!("{base}/suite.toml");
-        let file: SuiteFile = files.parse(&suite_path)?;
-        check_format(&suite_path, file.format)?;
-        let (schema_folder, family_folder) = (joined(base, &file.schemas), joined(base, &file.families));
-        let lists_path = format!("{schema_folder}/lists.toml");
-        let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
-        let families = read_families(&files, &file, &family_folder)?;
-        let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
-        files.retain(|path| {
-            let named = file.splits.schemas().any(|name| {
-                schema_ref(name).is_ok_and(|schema| path.starts_with(&schema_path(&schema_folder, &schema)))
-            });
-            named || path == suite_path || path == lists_path || path.starts_with(&format!("{family_folder}/"))
-        });
-        let suite = Suite {
-            digest: digest(&files, &[(&suite_path, "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")]),
-            file,
-            lists,
-            schemas,
-            families,
-            renderer: Renderer::new(),
-        };
-        suite.check_carries()?;
-        for schema in suite.schemas.keys() {
-            suite.dataset(schema, 0)?;
-        }
-        Ok(suite)
-    }
-
-    fn check_carries(&self) -> Result<(), TasksError> {
-        for schema in self.schemas.values() {
-            for carry in &schema.terms.carries {
-                // A schema may carry families that this suite leaves out.
-                if let Some(family) = self.families.get(&carry.family) {
-                    carry.check(family, &schema.terms_file)?;
-                }
-            }
-        }
-        Ok(())
+        read::suite(files, "suite")
     }
 
     /// Its name.
@@ -203,10 +165,7 @@ impl Suite {
         }
         for required in Trap::REQUIRED {
             if !known.shape.traps.iter().any(|claim| claim.trap == required) {
-                findings.push(Finding {
-                    table: schema.to_string(),
-                    what: format!("trap {required:?} is not claimed"),
-                });
+                findings.push(Finding { table: schema.to_string(), what: format!("trap {required:?} is not claimed") });
             }
         }
         Ok(findings)
@@ -292,9 +251,7 @@ impl Suite {
                 }
             }
         }
-        Err(last.unwrap_or_else(|| {
-            TasksError::invalid(slot.id(), "draft", "no question could be drawn")
-        }))
+        Err(last.unwrap_or_else(|| TasksError::invalid(slot.id(), "draft", "no question could be drawn")))
     }
 
     fn attempt(&self, slot: &Slot, seed: u64, attempt: u32, shelf: &mut Shelf) -> Result<Made, TasksError> {
@@ -364,116 +321,12 @@ impl Suite {
     }
 }
 
-impl plan::Splits {
-    fn schemas(&self) -> impl Iterator<Item = &String> {
-        self.train_schemas.iter().chain(&self.new_schemas)
-    }
-
-    fn families(&self) -> impl Iterator<Item = &String> {
-        self.train_families.iter().chain(&self.new_families)
-    }
-}
-
 /// One in four questions is kept for new data; other splits take any.
 fn falls_to(split: Split, question: &str) -> bool {
-    let kept = Stream4::of(question) == 0;
+    let kept = Stream::new(0, &["split", question]).below(4) == 0;
     match split {
         Split::Train => !kept,
         Split::NewData => kept,
         _ => true,
     }
-}
-
-/// A quarter of all questions.
-struct Stream4;
-
-impl Stream4 {
-    fn of(question: &str) -> u64 {
-        crate::random::Stream::new(0, &["split", question]).below(4)
-    }
-}
-
-fn check_format(file: &str, format: u32) -> Result<(), TasksError> {
-    if format == FORMAT {
-        return Ok(());
-    }
-    let why = format!("format {FORMAT} expected, {format} given; another version of tribunal reads that");
-    Err(TasksError::invalid(file, "format", why))
-}
-
-fn read_families(files: &Files, file: &SuiteFile, folder: &str) -> Result<BTreeMap<String, Family>, TasksError> {
-    let mut families = BTreeMap::new();
-    let mut wanted: Vec<String> = file.splits.families().cloned().collect();
-    while let Some(name) = wanted.pop() {
-        if families.contains_key(&name) {
-            continue;
-        }
-        let path = format!("{folder}/{name}.toml");
-        let family: Family = files.parse(&path)?;
-        check_format(&path, family.format)?;
-        if family.name != name {
-            let why = format!("`{name}` expected as in the file's name, `{}` given", family.name);
-            return Err(TasksError::invalid(path, "name", why));
-        }
-        wanted.extend(family.like.clone());
-        families.insert(name, family);
-    }
-    Ok(families)
-}
-
-fn schema_path(folder: &str, schema: &SchemaRef) -> String {
-    format!("{folder}/{}/v{}/", schema.name, schema.version)
-}
-
-fn read_schemas(
-    files: &Files,
-    file: &SuiteFile,
-    folder: &str,
-    suite_path: &str,
-) -> Result<BTreeMap<SchemaRef, Schema>, TasksError> {
-    let mut schemas = BTreeMap::new();
-    for name in file.splits.schemas() {
-        let schema = schema_ref(name).map_err(|why| TasksError::invalid(suite_path, "splits", why))?;
-        let path = schema_path(folder, &schema);
-        let (shape_file, terms_file) = (format!("{path}schema.toml"), format!("{path}terms.toml"));
-        let shape: Shape = files.parse(&shape_file)?;
-        let mut terms: Terms = files.parse(&terms_file)?;
-        check_format(&shape_file, shape.format)?;
-        check_format(&terms_file, terms.format)?;
-        terms.settle(&terms_file)?;
-        let both = Schema { shape, shape_file, terms, terms_file };
-        if schemas.insert(schema, both).is_some() {
-            let why = format!("schema {name} stands twice; a schema is either trained on or held out");
-            return Err(TasksError::invalid(suite_path, "splits", why));
-        }
-    }
-    Ok(schemas)
-}
-
-/// Joins a relative path with `..` in it to a folder's.
-fn joined(base: &str, relative: &str) -> String {
-    let mut steps: Vec<&str> = base.split('/').collect();
-    for step in relative.split('/') {
-        match step {
-            "." | "" => {}
-            ".." => {
-                steps.pop();
-            }
-            name => steps.push(name),
-        }
-    }
-    steps.join("/")
-}
-
-/// The digest of a suite's files, wherever it lies: paths count from the suite's own folders.
-fn digest(files: &Files, folders: &[(&str, &str)]) -> Digest {
-    let mut hasher = Hasher::new("suite 1");
-    for (from, name) in folders {
-        for (path, text) in files.iter().filter(|(path, _)| path.starts_with(from)) {
-            hasher.bytes(name.as_bytes());
-            hasher.bytes(path[from.len()..].as_bytes());
-            hasher.bytes(text.as_bytes());
-        }
-    }
-    hasher.finish()
 }

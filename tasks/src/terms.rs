@@ -110,7 +110,8 @@ fn lay_over(lower: &mut toml::Table, upper: &toml::Table) {
 }
 
 impl Carry {
-    fn key(&self) -> String {
+    /// How faults name it.
+    pub(crate) fn key(&self) -> String {
         format!("carry {}/{}", self.family, self.name)
     }
 

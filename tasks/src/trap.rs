@@ -80,10 +80,7 @@ pub(crate) fn validity(dataset: &Dataset) -> Vec<Finding> {
     let mut findings = Vec::new();
     for table in &dataset.tables {
         let mut say = |what: String| {
-            findings.push(Finding {
-                table: table.schema.name.clone(),
-                what,
-            });
+            findings.push(Finding { table: table.schema.name.clone(), what });
         };
         cells(table, &mut say);
         for key in std::iter::once(&table.schema.primary_key).chain(&table.schema.unique) {
@@ -118,9 +115,7 @@ fn cells(table: &TableData, say: &mut impl FnMut(String)) {
 fn references(dataset: &Dataset, table: &TableData, say: &mut impl FnMut(String)) {
     for key in &table.schema.foreign_keys {
         let target = dataset.tables.iter().find(|other| other.schema.name == key.table);
-        let (Some(target), Some(from), Some(column)) =
-            (target, key.columns.first(), key.references.first())
-        else {
+        let (Some(target), Some(from), Some(column)) = (target, key.columns.first(), key.references.first()) else {
             say(format!("reference to {}: no such table", key.table));
             continue;
         };
@@ -156,10 +151,7 @@ fn groups(table: &TableData, columns: &[String]) -> Result<BTreeMap<String, usiz
 
 fn places(table: &TableData, columns: &[String]) -> Result<Vec<usize>, String> {
     let place = |name: &String| {
-        table
-            .schema
-            .column_index(name)
-            .ok_or_else(|| format!("no column `{name}` in table {}", table.schema.name))
+        table.schema.column_index(name).ok_or_else(|| format!("no column `{name}` in table {}", table.schema.name))
     };
     columns.iter().map(place).collect()
 }
@@ -174,10 +166,7 @@ pub(crate) fn count(claim: &Claim, dataset: &Dataset) -> Result<usize, String> {
         .iter()
         .find(|table| table.schema.name == claim.table)
         .ok_or_else(|| format!("no table `{}`", claim.table))?;
-    let mut kept = TableData {
-        schema: table.schema.clone(),
-        rows: Vec::new(),
-    };
+    let mut kept = TableData { schema: table.schema.clone(), rows: Vec::new() };
     for row in &table.rows {
         if row_holds(&claim.conditions, table, row)? {
             kept.rows.push(row.clone());
@@ -197,9 +186,7 @@ pub(crate) fn count(claim: &Claim, dataset: &Dataset) -> Result<usize, String> {
             groups.values().filter(|count| **count > 1).count()
         }
         Trap::NullKey | Trap::NullMeasure => rows_with(&|cells| cells.iter().any(|cell| cell.is_null())),
-        Trap::LateRow => rows_with(&|cells| {
-            matches!(cells, [late, early] if later(late, early))
-        }),
+        Trap::LateRow => rows_with(&|cells| matches!(cells, [late, early] if later(late, early))),
         Trap::Internal | Trap::SoftDelete => kept.rows.len(),
         Trap::NonAscii => rows_with(&|cells| text_with(cells, |text| !text.is_ascii())),
         Trap::Quote => rows_with(&|cells| text_with(cells, |text| text.contains(['\'', '"']))),
@@ -211,17 +198,11 @@ fn later(late: &Value, early: &Value) -> bool {
 }
 
 fn text_with(cells: &[&Value], test: impl Fn(&str) -> bool) -> bool {
-    cells
-        .iter()
-        .any(|cell| matches!(cell, Value::Text(text) if test(text)))
+    cells.iter().any(|cell| matches!(cell, Value::Text(text) if test(text)))
 }
 
 /// Whether a finished row satisfies all conditions.
-pub(crate) fn row_holds(
-    conditions: &Conditions,
-    table: &TableData,
-    row: &[Value],
-) -> Result<bool, String> {
+pub(crate) fn row_holds(conditions: &Conditions, table: &TableData, row: &[Value]) -> Result<bool, String> {
     for (name, condition) in conditions {
         let index = table
             .schema

@@ -40,8 +40,7 @@ impl Summary {
         ];
         Grid {
             title: format!(
-                "{}, {}, {}; cost: means over correct and compliant episodes",
-                count(self.policies.len() as u64, "policy").replace("policys", "policies"),
+                "{}, {}; cost: means over correct and compliant episodes",
                 count(self.tasks, "task"),
                 count(self.episodes, "episode"),
             ),

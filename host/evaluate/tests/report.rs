@@ -242,6 +242,9 @@ fn the_page_is_whole_and_reaches_for_nothing_outside() {
     // The differing cell, and no other, is marked in each answer that is shown.
     assert_eq!(page.matches("<mark").count(), 2);
     assert!(page.contains(">1237.05</mark>"));
+    assert!(page.contains(">Kettle, 1.7 l</mark>"));
+    // Of the twelve steps that the small model took in vain, the first five and last two.
+    assert_eq!(page.matches("5 steps not shown: see the trace").count(), 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tribunal_database::GlueSession;
 use tribunal_episode::{Datasets, Episode, Prepared};
 use tribunal_protocol::policy::{Action, Observation, names};
 use tribunal_protocol::session::Session;
-use tribunal_protocol::table::Table;
+use tribunal_protocol::table::{Column, Table};
 use tribunal_protocol::task::{Instance, Task};
 use tribunal_protocol::usage::Usage;
 use tribunal_sqlite::SqliteCopy;
@@ -38,7 +38,11 @@ pub(crate) fn gold(library: &Library, task: &Task, instance: &Instance, query: &
 fn second_opinion(library: &Library, task: &Task, seed: u64, query: &str, ours: &Table) -> Result<Table, String> {
     let dataset = library.dataset(&task.schema, seed)?;
     let copy = SqliteCopy::load(&dataset).map_err(|why| format!("second engine: {why}"))?;
-    let kinds: Vec<_> = ours.columns.iter().map(|column| Some(column.kind())).collect();
+    // What the task asks for counts, not what our engine made of it: a ratio of decimals is a
+    // float to the agent, and SQLite's must not be rounded as money is.
+    let asked = |name: &str| task.answer.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+    let kind = |column: &Column| asked(&column.name).map_or_else(|| column.kind(), |asked| asked.kind);
+    let kinds: Vec<_> = ours.columns.iter().map(|column| Some(kind(column))).collect();
     copy.query_ours(query, &kinds).map_err(|why| format!("second engine: {why}"))
 }
 

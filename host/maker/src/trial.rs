@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use tribunal_episode::{Prepared, Stage, run};
 use tribunal_protocol::event::Event;
-use tribunal_protocol::policy::{Action, Policies, names};
+use tribunal_protocol::failure::Failure;
+use tribunal_protocol::policy::{Action, Observation, Policies, names};
 use tribunal_protocol::table::Table;
 use tribunal_protocol::task::{AnswerForm, Task, TaskKind};
 use tribunal_protocol::verdict::Verdict;
@@ -108,36 +109,51 @@ fn names_columns(task: &Task) -> Result<(), String> {
     }
 }
 
-fn verdict(prepared: &Prepared, actions: Vec<Action>) -> Verdict {
-    verdict_of(&run(prepared, "trial", &mut Script::new(actions), 0, 0))
+/// How a trial episode went.
+struct Tried {
+    verdict: Verdict,
+    /// The last failure that its actor saw.
+    failure: Option<Failure>,
 }
 
-fn played(prepared: &Prepared, policy: Scripted, seed: u64) -> Verdict {
+fn verdict(prepared: &Prepared, actions: Vec<Action>) -> Tried {
+    tried(&run(prepared, "trial", &mut Script::new(actions), 0, 0))
+}
+
+fn played(prepared: &Prepared, policy: Scripted, seed: u64) -> Tried {
     let mut player = policy.start(prepared.task(), 0, seed);
-    verdict_of(&run(prepared, Policies::name(&policy), player.as_mut(), 0, seed))
+    tried(&run(prepared, Policies::name(&policy), player.as_mut(), 0, seed))
 }
 
-fn verdict_of(events: &[Event]) -> Verdict {
-    match events.last() {
+fn tried(events: &[Event]) -> Tried {
+    let verdict = match events.last() {
         Some(Event::End(end)) => end.verdict.clone(),
         _ => Verdict::Invalid { reason: "no-end".to_owned() },
+    };
+    let failure = events.iter().rev().find_map(|event| match event {
+        Event::Step(step) => match &step.observation {
+            Observation::Failure(failure) => Some(failure.clone()),
+            Observation::Result { .. } => None,
+        },
+        _ => None,
+    });
+    Tried { verdict, failure }
+}
+
+fn expect_pass(what: &str, tried: &Tried) -> Result<(), String> {
+    if tried.verdict.passed() { Ok(()) } else { Err(format!("{what} must score 1, but: {}", describe(tried))) }
+}
+
+fn expect_zero(what: &str, tried: &Tried) -> Result<(), String> {
+    match &tried.verdict {
+        Verdict::Void(_) => Err(format!("{what} must score 0, but: {}", describe(tried))),
+        verdict if verdict.reward() == Some(0.0) => Ok(()),
+        _ => Err(format!("{what} must score 0, but: {}", describe(tried))),
     }
 }
 
-fn expect_pass(what: &str, verdict: &Verdict) -> Result<(), String> {
-    if verdict.passed() { Ok(()) } else { Err(format!("{what} must score 1, but: {}", describe(verdict))) }
-}
-
-fn expect_zero(what: &str, verdict: &Verdict) -> Result<(), String> {
-    match verdict {
-        Verdict::Void(_) => Err(format!("{what} must score 0, but: {}", describe(verdict))),
-        _ if verdict.reward() == Some(0.0) => Ok(()),
-        _ => Err(format!("{what} must score 0, but: {}", describe(verdict))),
-    }
-}
-
-fn describe(verdict: &Verdict) -> String {
-    match verdict {
+fn describe(tried: &Tried) -> String {
+    match &tried.verdict {
         Verdict::Scored(score) => {
             let difference = score.difference.as_ref().map_or_else(String::new, |difference| {
                 format!(
@@ -151,7 +167,10 @@ fn describe(verdict: &Verdict) -> String {
             });
             format!("scored {} ({}) on instance {}{difference}", score.reward, score.reason, score.instance)
         }
-        Verdict::Invalid { reason } => format!("invalid ({reason})"),
+        Verdict::Invalid { reason } => {
+            let last = tried.failure.as_ref().map_or_else(String::new, |failure| format!("; it last saw {failure}"));
+            format!("invalid ({reason}){last}")
+        }
         Verdict::Void(fault) => format!("void ({fault})"),
     }
 }

@@ -21,9 +21,7 @@ pub(crate) fn build(
     extend(&mut context, rendered);
     let mut named = Map::new();
     for (name, part) in parts {
-        let text = renderer
-            .text(part, &context)
-            .map_err(|why| format!("part {name}: {why}"))?;
+        let text = renderer.text(part, &context).map_err(|why| format!("part {name}: {why}"))?;
         named.insert(name.clone(), text.into());
     }
     extend(&mut context, Json::Object(named));
@@ -31,11 +29,7 @@ pub(crate) fn build(
 }
 
 /// The context with some names replaced. A dot goes one level down.
-pub(crate) fn replaced(
-    renderer: &Renderer,
-    context: &Json,
-    with: &BTreeMap<String, String>,
-) -> Result<Json, String> {
+pub(crate) fn replaced(renderer: &Renderer, context: &Json, with: &BTreeMap<String, String>) -> Result<Json, String> {
     let mut other = context.clone();
     for (path, text) in with {
         let text = renderer.text(text, context).map_err(|why| format!("{path}: {why}"))?;

@@ -32,10 +32,7 @@ impl Unit {
 
     fn label(self, start: NaiveDate) -> String {
         let ordinal = ["first", "second", "third", "fourth"];
-        let nth = ordinal
-            .get((start.month0() / self.months()) as usize)
-            .copied()
-            .unwrap_or("");
+        let nth = ordinal.get((start.month0() / self.months()) as usize).copied().unwrap_or("");
         match self {
             Unit::Month => start.format("%B %Y").to_string(),
             Unit::Quarter => format!("the {nth} quarter of {}", start.year()),
@@ -78,9 +75,8 @@ pub(crate) fn draw(of: &[Unit], window: &[String; 2], stream: &mut Stream) -> Re
             start = until;
         }
     }
-    let (unit, start) = stream
-        .pick(&fitting)
-        .ok_or_else(|| format!("no period with another before it between {low} and {high}"))?;
+    let (unit, start) =
+        stream.pick(&fitting).ok_or_else(|| format!("no period with another before it between {low} and {high}"))?;
     whole(*unit, *start).ok_or_else(|| "the calendar ends here".to_owned())
 }
 
@@ -124,9 +120,7 @@ pub(crate) fn month_end(window: &[String; 2], stream: &mut Stream) -> Result<Jso
         }
         first = Some(next);
     }
-    let (end, next) = stream
-        .pick(&ends)
-        .ok_or_else(|| format!("no month ends between {low} and {high}"))?;
+    let (end, next) = stream.pick(&ends).ok_or_else(|| format!("no month ends between {low} and {high}"))?;
     Ok(json!({
         "date": end.to_string(),
         "next": next.to_string(),
@@ -137,14 +131,12 @@ pub(crate) fn month_end(window: &[String; 2], stream: &mut Stream) -> Result<Jso
 
 fn bounds(window: &[String; 2]) -> Result<(NaiveDate, NaiveDate), String> {
     let read = |text: &String| {
-        NaiveDate::parse_from_str(text, "%Y-%m-%d")
-            .map_err(|_| format!("window: date expected, `{text}` given"))
+        NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| format!("window: date expected, `{text}` given"))
     };
     Ok((read(&window[0])?, read(&window[1])?))
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

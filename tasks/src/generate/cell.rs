@@ -22,19 +22,14 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn new(stream: Stream) -> Cursor {
-        Cursor {
-            stream,
-            rising: None,
-            names: Vec::new(),
-            used: Vec::new(),
-        }
+        Cursor { stream, rising: None, names: Vec::new(), used: Vec::new() }
     }
 
     fn next_number(&mut self, start: [i64; 2], step: [i64; 2]) -> i64 {
         let stream = &mut self.stream;
-        let (first, step, count) = self.rising.get_or_insert_with(|| {
-            (stream.between(start[0], start[1]), stream.between(step[0], step[1]), 0)
-        });
+        let (first, step, count) = self
+            .rising
+            .get_or_insert_with(|| (stream.between(start[0], start[1]), stream.between(step[0], step[1]), 0));
         let number = *first + *step * *count;
         *count += 1;
         number
@@ -62,9 +57,7 @@ fn combinations(lists: &[&Vec<String>]) -> Vec<String> {
     for list in lists {
         let joined = |start: &String| {
             let blank = if start.is_empty() { "" } else { " " };
-            list.iter()
-                .map(|word| format!("{start}{blank}{word}"))
-                .collect::<Vec<_>>()
+            list.iter().map(|word| format!("{start}{blank}{word}")).collect::<Vec<_>>()
         };
         names = names.iter().flat_map(joined).collect();
     }
@@ -92,14 +85,7 @@ impl Maker<'_> {
     }
 
     /// A cell of a column by a make, which may be another than the column's own.
-    pub(super) fn make(
-        &self,
-        make: &Make,
-        column: &ColumnShape,
-        row: &Row,
-        parent: Link,
-        cursor: &mut Cursor,
-    ) -> Made {
+    pub(super) fn make(&self, make: &Make, column: &ColumnShape, row: &Row, parent: Link, cursor: &mut Cursor) -> Made {
         match make {
             Make::Parent(name) => self.parent(name, parent),
             Make::Ref { table, column: name, conditions, same, skew } => {
@@ -142,9 +128,7 @@ impl Maker<'_> {
                 let day = dates::between(bounds, &mut cursor.stream)?;
                 dates::cell(kind, day, &mut cursor.stream)
             }
-            Make::After { column, days } => {
-                dates::after(kind, self.own(column, row)?, *days, &mut cursor.stream)
-            }
+            Make::After { column, days } => dates::after(kind, self.own(column, row)?, *days, &mut cursor.stream),
             Make::Copy(column) => Ok(self.own(column, row)?.clone()),
             Make::Text(form) => self.text(form, row),
             Make::Map { column, to, otherwise } => {
@@ -165,9 +149,7 @@ impl Maker<'_> {
     /// An earlier cell of this row.
     fn own<'r>(&self, column: &str, row: &'r Row) -> Result<&'r Value, String> {
         let index = self.table.index(column)?;
-        row.cells
-            .get(index)
-            .ok_or_else(|| format!("column `{column}` comes later; only earlier columns can be used"))
+        row.cells.get(index).ok_or_else(|| format!("column `{column}` comes later; only earlier columns can be used"))
     }
 
     fn name(&self, names: &[String], namesakes: f64, cursor: &mut Cursor) -> Result<Value, String> {
@@ -185,9 +167,7 @@ impl Maker<'_> {
         let mut text = String::new();
         let mut rest = form;
         while let Some((before, after)) = rest.split_once('{') {
-            let (name, after) = after
-                .split_once('}')
-                .ok_or_else(|| format!("`}}` expected after `{{` in `{form}`"))?;
+            let (name, after) = after.split_once('}').ok_or_else(|| format!("`}}` expected after `{{` in `{form}`"))?;
             text.push_str(before);
             text.push_str(&self.own(name, row)?.to_string());
             rest = after;
@@ -240,9 +220,7 @@ impl Maker<'_> {
             // The smallest of three: early rows are met about three times as often.
             drawn = drawn.min(stream.index(fitting.len())).min(stream.index(fitting.len()));
         }
-        let number = *fitting
-            .get(drawn)
-            .ok_or_else(|| format!("no row of {table} fits the conditions of this ref"))?;
+        let number = *fitting.get(drawn).ok_or_else(|| format!("no row of {table} fits the conditions of this ref"))?;
         let value = self.done.rows[place][number].cells[index].clone();
         Ok((value, Some((place, number))))
     }

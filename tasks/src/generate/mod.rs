@@ -66,21 +66,14 @@ impl Origin<'_> {
 ///
 /// # Errors
 /// [`TasksError::Invalid`] with the table and column whose make cannot be followed.
-pub(crate) fn dataset(
-    shape: &Shape,
-    lists: &Lists,
-    file: &str,
-    origin: Origin<'_>,
-) -> Result<Dataset, TasksError> {
+pub(crate) fn dataset(shape: &Shape, lists: &Lists, file: &str, origin: Origin<'_>) -> Result<Dataset, TasksError> {
     let clock = parse_date(&shape.clock).ok_or_else(|| {
         let why = format!("date expected, `{}` given", shape.clock);
         TasksError::invalid(file, "clock", why)
     })?;
     let mut done = Done::default();
     for table in &shape.tables {
-        let fault = |(key, why): (String, String)| {
-            TasksError::invalid(file, format!("table {}{key}", table.name), why)
-        };
+        let fault = |(key, why): (String, String)| TasksError::invalid(file, format!("table {}{key}", table.name), why);
         let rows = make_table(table, &done, lists, origin).map_err(fault)?;
         done.shapes.push(table);
         done.rows.push(rows);
@@ -101,21 +94,14 @@ pub(crate) fn dataset(
 /// A fault with the place inside the table that it belongs to.
 type Placed<T> = Result<T, (String, String)>;
 
-fn make_table(
-    table: &TableShape,
-    done: &Done<'_>,
-    lists: &Lists,
-    origin: Origin<'_>,
-) -> Placed<Vec<Row>> {
+fn make_table(table: &TableShape, done: &Done<'_>, lists: &Lists, origin: Origin<'_>) -> Placed<Vec<Row>> {
     let mut cursors = cursors(table, origin, "");
     let maker = Maker { table, done, lists };
     let plan = row_plan(table, done, origin).map_err(|why| (", rows".to_owned(), why))?;
     let mut rows = Vec::with_capacity(plan.len());
     for seat in plan {
-        let mut row = Row {
-            cells: Vec::with_capacity(table.columns.len()),
-            links: Vec::with_capacity(table.columns.len()),
-        };
+        let mut row =
+            Row { cells: Vec::with_capacity(table.columns.len()), links: Vec::with_capacity(table.columns.len()) };
         for (column, cursor) in table.columns.iter().zip(&mut cursors) {
             let (value, link) = match seat.fixed.and_then(|fixed| fixed.get(&column.name)) {
                 Some(fixed) => value_of(column.kind, fixed).map(|value| (value, None)),
@@ -135,9 +121,8 @@ fn make_table(
 }
 
 fn cursors(table: &TableShape, origin: Origin<'_>, purpose: &str) -> Vec<Cursor> {
-    let cursor = |column: &ColumnShape| {
-        Cursor::new(origin.stream(&table.name, &format!("{purpose}column {}", column.name)))
-    };
+    let cursor =
+        |column: &ColumnShape| Cursor::new(origin.stream(&table.name, &format!("{purpose}column {}", column.name)));
     table.columns.iter().map(cursor).collect()
 }
 
@@ -147,11 +132,7 @@ struct Seat<'a> {
     fixed: Option<&'a BTreeMap<String, toml::Value>>,
 }
 
-fn row_plan<'a>(
-    table: &'a TableShape,
-    done: &Done<'_>,
-    origin: Origin<'_>,
-) -> Result<Vec<Seat<'a>>, String> {
+fn row_plan<'a>(table: &'a TableShape, done: &Done<'_>, origin: Origin<'_>) -> Result<Vec<Seat<'a>>, String> {
     let mut stream = origin.stream(&table.name, "row count");
     match &table.rows {
         Rows::Count([low, high]) => {
@@ -198,19 +179,13 @@ fn shared_out(left: &mut Vec<i64>, profile: &[i64], stream: &mut Stream) -> i64 
 }
 
 /// Whether a row satisfies all conditions.
-pub(crate) fn all_hold(
-    conditions: &Conditions,
-    shape: &TableShape,
-    row: &Row,
-) -> Result<bool, String> {
+pub(crate) fn all_hold(conditions: &Conditions, shape: &TableShape, row: &Row) -> Result<bool, String> {
     for (name, condition) in conditions {
         let index = shape.index(name)?;
         let Some(cell) = row.cells.get(index) else {
             return Err(format!("column `{name}` comes later; only earlier columns can be asked"));
         };
-        if !holds(condition, shape.columns[index].kind, cell)
-            .map_err(|why| format!("condition on {name}: {why}"))?
-        {
+        if !holds(condition, shape.columns[index].kind, cell).map_err(|why| format!("condition on {name}: {why}"))? {
             return Ok(false);
         }
     }
@@ -251,8 +226,7 @@ fn alter_rows(
                 None if alter.copy && rising => maker.cell(column, &row, None, serial),
                 None => continue,
             };
-            (row.cells[place], row.links[place]) =
-                made.map_err(|why| format!("column {}: {why}", column.name))?;
+            (row.cells[place], row.links[place]) = made.map_err(|why| format!("column {}: {why}", column.name))?;
         }
         if alter.copy {
             rows.push(row);
@@ -331,16 +305,9 @@ fn metrics_table(metrics: &[Metric]) -> TableData {
     };
     let text = |text: &str| Value::Text(text.to_owned());
     let row = |metric: &Metric| {
-        [
-            &metric.name,
-            &metric.meaning,
-            &metric.grain,
-            &metric.population,
-            &metric.time_window,
-            &metric.unit,
-        ]
-        .map(|cell| text(cell))
-        .to_vec()
+        [&metric.name, &metric.meaning, &metric.grain, &metric.population, &metric.time_window, &metric.unit]
+            .map(|cell| text(cell))
+            .to_vec()
     };
     TableData {
         schema: TableSchema {

@@ -18,8 +18,8 @@ use crate::summary::Outcome;
 use crate::text::{brief, count, filled, place, shown};
 
 /// The most steps shown of an episode: the first ones and the last ones.
-const FIRST_STEPS: usize = 8;
-const LAST_STEPS: usize = 3;
+const FIRST_STEPS: usize = 5;
+const LAST_STEPS: usize = 2;
 /// The most characters of an instruction, a text, an argument.
 const LONG: usize = 2_000;
 /// The most characters of a message or of one side of a difference.

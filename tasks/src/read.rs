@@ -1,0 +1,157 @@
+//! Reads a suite's files and checks what can be checked before anything is drawn.
+
+use std::collections::BTreeMap;
+
+use tribunal_protocol::digest::{Digest, Hasher};
+use tribunal_protocol::task::{SchemaRef, TaskKind};
+
+use crate::error::TasksError;
+use crate::family::Family;
+use crate::files::Files;
+use crate::generate::Lists;
+use crate::plan::{SuiteFile, schema_ref};
+use crate::render::Renderer;
+use crate::shape::{FORMAT, Shape};
+use crate::suite::{Schema, Suite};
+use crate::terms::Terms;
+
+/// Reads the suite whose `suite.toml` lies in the folder `base`.
+pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
+    let suite_path = format!("{base}/suite.toml");
+    let file: SuiteFile = files.parse(&suite_path)?;
+    check_format(&suite_path, file.format)?;
+    let (schema_folder, family_folder) = (joined(base, &file.schemas), joined(base, &file.families));
+    let lists_path = format!("{schema_folder}/lists.toml");
+    let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
+    let families = read_families(&files, &file, &family_folder)?;
+    let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
+    files.retain(|path| {
+        let of_schema = |schema: &SchemaRef| path.starts_with(&schema_path(&schema_folder, schema));
+        let of_family = |family: &String| path == format!("{family_folder}/{family}.toml");
+        path == suite_path || path == lists_path || schemas.keys().any(of_schema) || families.keys().any(of_family)
+    });
+    let folders = [(suite_path.as_str(), "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")];
+    let suite = Suite { digest: digest(&files, &folders), file, lists, schemas, families, renderer: Renderer::new() };
+    check_carries(&suite)?;
+    for schema in suite.schemas.keys() {
+        suite.dataset(schema, 0)?;
+    }
+    Ok(suite)
+}
+
+/// Fewer wrong ways than this, and a judge that lets one fault pass may go unnoticed.
+const MUTANTS_MIN: usize = 3;
+
+fn check_carries(suite: &Suite) -> Result<(), TasksError> {
+    for schema in suite.schemas.values() {
+        for carry in &schema.terms.carries {
+            // A schema may carry families that this suite leaves out.
+            let Some(family) = suite.families.get(&carry.family) else {
+                continue;
+            };
+            carry.check(family, &schema.terms_file)?;
+            let mutants = family.mutants.iter().chain(&carry.mutants);
+            let shown = mutants.filter(|form| form.needs.iter().all(|term| carry.has(term))).count();
+            if family.kind == TaskKind::Answer && shown < MUTANTS_MIN {
+                let why = format!("at least {MUTANTS_MIN} mutants expected, {shown} can be shown with these terms");
+                return Err(TasksError::invalid(&schema.terms_file, carry.key(), why));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_format(file: &str, format: u32) -> Result<(), TasksError> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let why = format!("format {FORMAT} expected, {format} given; another version of tribunal reads that");
+    Err(TasksError::invalid(file, "format", why))
+}
+
+fn read_families(files: &Files, file: &SuiteFile, folder: &str) -> Result<BTreeMap<String, Family>, TasksError> {
+    let mut families = BTreeMap::new();
+    let mut wanted: Vec<String> = file.splits.families().cloned().collect();
+    while let Some(name) = wanted.pop() {
+        if families.contains_key(&name) {
+            continue;
+        }
+        let path = format!("{folder}/{name}.toml");
+        let family: Family = files.parse(&path)?;
+        check_format(&path, family.format)?;
+        if family.name != name {
+            let why = format!("`{name}` expected as in the file's name, `{}` given", family.name);
+            return Err(TasksError::invalid(path, "name", why));
+        }
+        wanted.extend(family.like.clone());
+        families.insert(name, family);
+    }
+    Ok(families)
+}
+
+fn schema_path(folder: &str, schema: &SchemaRef) -> String {
+    format!("{folder}/{}/v{}/", schema.name, schema.version)
+}
+
+fn read_schemas(
+    files: &Files,
+    file: &SuiteFile,
+    folder: &str,
+    suite_path: &str,
+) -> Result<BTreeMap<SchemaRef, Schema>, TasksError> {
+    let mut schemas = BTreeMap::new();
+    for name in file.splits.schemas() {
+        let schema = schema_ref(name).map_err(|why| TasksError::invalid(suite_path, "splits", why))?;
+        let path = schema_path(folder, &schema);
+        let (shape_file, terms_file) = (format!("{path}schema.toml"), format!("{path}terms.toml"));
+        let shape: Shape = files.parse(&shape_file)?;
+        let mut terms: Terms = files.parse(&terms_file)?;
+        check_format(&shape_file, shape.format)?;
+        check_format(&terms_file, terms.format)?;
+        terms.settle(&terms_file)?;
+        let both = Schema { shape, shape_file, terms, terms_file };
+        if schemas.insert(schema, both).is_some() {
+            let why = format!("schema {name} stands twice; a schema is either trained on or held out");
+            return Err(TasksError::invalid(suite_path, "splits", why));
+        }
+    }
+    Ok(schemas)
+}
+
+/// Joins a relative path with `..` in it to a folder's.
+pub(crate) fn joined(base: &str, relative: &str) -> String {
+    let mut steps: Vec<&str> = base.split('/').collect();
+    for step in relative.split('/') {
+        match step {
+            "." | "" => {}
+            ".." => {
+                steps.pop();
+            }
+            name => steps.push(name),
+        }
+    }
+    steps.join("/")
+}
+
+/// The digest of a suite's files, wherever it lies: paths count from the suite's own folders.
+fn digest(files: &Files, folders: &[(&str, &str)]) -> Digest {
+    let mut hasher = Hasher::new("suite 1");
+    for (from, name) in folders {
+        for (path, text) in files.iter().filter(|(path, _)| path.starts_with(from)) {
+            hasher.bytes(name.as_bytes());
+            hasher.bytes(&path.as_bytes()[from.len()..]);
+            hasher.bytes(text.as_bytes());
+        }
+    }
+    hasher.finish()
+}
+
+impl crate::plan::Splits {
+    fn schemas(&self) -> impl Iterator<Item = &String> {
+        self.train_schemas.iter().chain(&self.new_schemas)
+    }
+
+    fn families(&self) -> impl Iterator<Item = &String> {
+        self.train_families.iter().chain(&self.new_families)
+    }
+}

@@ -11,6 +11,7 @@ use tribunal_protocol::session::Session;
 use tribunal_protocol::table::{Column, Table};
 use tribunal_protocol::task::{Instance, Task};
 use tribunal_protocol::usage::Usage;
+use tribunal_protocol::value::Kind;
 use tribunal_sqlite::SqliteCopy;
 use tribunal_tasks::{Draft, ExpectationPlan};
 
@@ -32,6 +33,9 @@ pub(crate) fn gold(library: &Library, task: &Task, instance: &Instance, query: &
     let mut session = GlueSession::open(snapshot.fork(), Arc::new(effective), Usage::default());
     let ours = session.query(query, &[]).map_err(|why| at(why.to_string()))?;
     let second = second_opinion(library, task, instance.seed, query, &ours).map_err(at)?;
+    if second.rows != ours.rows {
+        return Err(at(format!("{} rows here, {} in the second engine", ours.rows, second.rows)));
+    }
     Ok(Gold { ours, second })
 }
 
@@ -44,6 +48,20 @@ fn second_opinion(library: &Library, task: &Task, seed: u64, query: &str, ours: 
     let kind = |column: &Column| asked(&column.name).map_or_else(|| column.kind(), |asked| asked.kind);
     let kinds: Vec<_> = ours.columns.iter().map(|column| Some(kind(column))).collect();
     copy.query_ours(query, &kinds).map_err(|why| format!("second engine: {why}"))
+}
+
+/// Of a top-k the gold query gives the whole tie at the cut; an answer holds exactly k rows of it.
+fn best(contract: &Json, table: Table) -> Table {
+    let kinds: Vec<(String, Kind)> =
+        table.columns.iter().map(|column| (column.name.clone(), column.kind())).collect();
+    let k = contract.pointer("/top/k").and_then(Json::as_u64).and_then(|k| usize::try_from(k).ok());
+    match k {
+        Some(k) if k < table.rows => {
+            let rows: Vec<_> = (0..k).map(|row| table.row(row)).collect();
+            Table::from_rows(&kinds, &rows).unwrap_or(table)
+        }
+        _ => table,
+    }
 }
 
 /// The expectation of an answer, as `verifier-result` reads it.
@@ -60,7 +78,7 @@ impl Maker<'_> {
             let expectation = match &draft.expectation {
                 ExpectationPlan::Result { contract, query } => {
                     let gold = gold(self.library, &task, &task.instances[index], query)?;
-                    seconds.push(gold.second);
+                    seconds.push(best(contract, gold.second));
                     result(contract, &gold.ours)
                 }
                 ExpectationPlan::Clarify { slot, other_slots, max_questions, contract, query } => {

@@ -252,22 +252,27 @@ impl<'de> Visitor<'de> for CellSeed<'_> {
 
     fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
         let read = match &mut self.column.cells {
-            Cells::Texts(cells) => Some(cells.push(value)),
+            Cells::Texts(cells) => {
+                cells.push(value);
+                Some(())
+            }
             Cells::Decimals(cells) => is_decimal(value).then(|| cells.push(value)),
             Cells::Dates(cells) => read_midnight(value).map(|days| cells.push(days)),
             Cells::Timestamps(cells) => read_timestamp(value).map(|micros| cells.push(micros)),
-            Cells::Floats(cells) => {
-                let special = match value {
-                    "NaN" => Some(f64::NAN),
-                    "Infinity" => Some(f64::INFINITY),
-                    "-Infinity" => Some(f64::NEG_INFINITY),
-                    _ => None,
-                };
-                special.map(|x| cells.push(x))
-            }
+            Cells::Floats(cells) => special_float(value).map(|x| cells.push(x)),
             Cells::Unknown | Cells::Booleans(_) | Cells::Integers(_) => None,
         };
         read.ok_or_else(|| self.wrong("text"))
+    }
+}
+
+/// The floats that JSON numbers lack.
+fn special_float(text: &str) -> Option<f64> {
+    match text {
+        "NaN" => Some(f64::NAN),
+        "Infinity" => Some(f64::INFINITY),
+        "-Infinity" => Some(f64::NEG_INFINITY),
+        _ => None,
     }
 }
 

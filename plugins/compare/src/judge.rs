@@ -191,9 +191,8 @@ fn near(left: (&Side, &[u32]), right: (&Side, &[u32]), work: &mut Work) -> bool 
     }
     // Those that pair off need no further look; and if none does, none is near any.
     let Some(rest) = alone(left, right, work) else { return false };
-    let mut is_near = |row: u32, at: u32| {
-        work.take(1).is_some() && left_side.equal(row as usize, right_side, at as usize)
-    };
+    let mut is_near =
+        |row: u32, at: u32| work.take(1).is_some() && left_side.equal(row as usize, right_side, at as usize);
     rest.len() < lefts.len() && rest.iter().all(|row| rights.iter().any(|at| is_near(*row, *at)))
 }
 

@@ -1,8 +1,6 @@
 //! The faults that published result comparators are known for (false accepts and false rejects),
 //! each beside its twin that must come out the other way.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 mod support;
 
 use serde_json::{Value as Json, json};

@@ -1,7 +1,5 @@
 //! Each of the comparator's rules, with its denial.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 mod support;
 
 use serde_json::json;
@@ -395,7 +393,7 @@ fn a_partial_reward_is_small_and_only_where_it_is_allowed() {
     let rows = json!([["a", 1], ["b", 2], ["c", 3], ["d", 4]]);
     let strict = gold("x: text, n: integer", json!({}), rows.clone());
     let partial = gold("x: text, n: integer", json!({"partial": true}), rows.clone());
-    let everything = json!((0..100).map(|n| json!([["a", "b", "c", "d"][n % 4], n])).collect::<Vec<_>>());
+    let everything = json!((0..100).map(|n| json!([(["a", "b", "c", "d"][n % 4]), n])).collect::<Vec<_>>());
     for (columns, submission, reward) in [
         ("x: text, n: integer", rows, 1.0),
         // 7 of 8 cells, on both sides.

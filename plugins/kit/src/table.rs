@@ -106,7 +106,7 @@ impl Column {
         }
         self.nulls.truncate(count.div_ceil(8));
         // Bits past the last row say nothing, and equal tables have equal bytes.
-        if let (Some(last), true) = (self.nulls.last_mut(), count % 8 != 0) {
+        if let (Some(last), true) = (self.nulls.last_mut(), !count.is_multiple_of(8)) {
             *last &= (1 << (count % 8)) - 1;
         }
     }

@@ -119,7 +119,7 @@ impl Database for TestDatabase {
         let mut statement = self.0.prepare(sql).map_err(failure)?;
         bind(&mut statement, parameters)?;
         let mut columns: Vec<Filling> =
-            (statement.columns().iter()).map(|column| Filling::new(column.name(), column.decl_type())).collect();
+            statement.columns().map(|column| Filling::new(column.name(), column.decl_type())).collect();
         let mut rows = statement.raw_query();
         let mut count = 0;
         while let Some(row) = rows.next().map_err(failure)? {

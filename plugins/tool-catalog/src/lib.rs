@@ -180,7 +180,6 @@ fn verb_name(verb: Verb) -> &'static str {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use tribunal_kit::testing::TestHost;

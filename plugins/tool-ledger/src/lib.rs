@@ -8,7 +8,7 @@
 //!                "status": "status", "refundable": ["settled"], "account": "account_id"},
 //!     "refunds": {"table": "refunds", "id": "id", "source": "payment_id", "amount": "amount",
 //!                 "reason": "reason", "issued_on": "issued_on", "account": "account_id",
-//!                 "constants": {"status": "issued"}},
+//!                 "constants": {"status": "issued"}, "void": {"status": "withdrawn"}},
 //!     "clock": "2025-06-30"
 //!   },
 //!   "merge": {
@@ -23,7 +23,8 @@
 //! }
 //! ```
 //! `status` and `refundable` of a source go together and may be left out, as may `account`,
-//! `issued_on`, `constants` and `merged_into`. Identifiers come from the settings alone and are
+//! `issued_on`, `constants`, `void` and `merged_into`. A refund that `void` marks does not count as
+//! given back. Identifiers come from the settings alone and are
 //! quoted; values travel as parameters. If a call fails, the host undoes what it changed.
 
 mod merge;

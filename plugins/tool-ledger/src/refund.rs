@@ -108,15 +108,19 @@ impl Charge {
 
 /// What was given back so far: added up here, exactly, whatever the engine does with sums.
 fn refunded(session: &impl Database, refunds: &Refunds, id: &Value) -> Result<Decimal, Failure> {
+    let marks: Vec<String> = refunds.void.keys().map(|column| format!(", {}", quoted(column))).collect();
     let sql = format!(
-        "SELECT {} FROM {} WHERE {} = $1",
+        "SELECT {}{} FROM {} WHERE {} = $1",
         quoted(&refunds.amount),
+        marks.concat(),
         quoted(&refunds.table),
         quoted(&refunds.source)
     );
     let found = session.query(&sql, std::slice::from_ref(id))?;
+    let counts =
+        |row: &usize| refunds.void.values().zip(1..).all(|(mark, place)| shown(&found.value(*row, place)) != *mark);
     let zero = Decimal::read("0").ok_or_else(|| Failure::failed("no zero"))?;
-    let amounts = (0..found.len()).filter_map(|row| amount(&found.value(row, 0)));
+    let amounts = (0..found.len()).filter(counts).filter_map(|row| amount(&found.value(row, 0)));
     Ok(amounts.fold(zero, |sum, amount| sum.plus(&amount)))
 }
 

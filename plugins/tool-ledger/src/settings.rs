@@ -59,6 +59,9 @@ pub(crate) struct Refunds {
     /// Further columns with what they always take.
     #[serde(default)]
     pub(crate) constants: BTreeMap<String, String>,
+    /// Columns with what marks a refund that does not count: withdrawn, deleted.
+    #[serde(default)]
+    pub(crate) void: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]

@@ -1,8 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::json;
-use tribunal_kit::Code;
 use tribunal_kit::testing::TestHost;
+use tribunal_kit::{Code, Database as _};
 
 use super::*;
 
@@ -23,7 +21,7 @@ fn host() -> TestHost {
         "refund": {
             "source": {"table": "order", "id": "id", "amount": "total", "status": "state", "refundable": ["paid", "sent"], "account": "account_id"},
             "refunds": {"table": "refunds", "id": "id", "source": "order's id", "amount": "amount", "reason": "reason",
-                        "issued_on": "issued_on", "account": "account_id", "constants": {"status": "issued"}},
+                        "issued_on": "issued_on", "account": "account_id", "constants": {"status": "issued"}, "void": {"status": "withdrawn"}},
             "clock": "2025-06-30"
         },
         "merge": {
@@ -64,6 +62,17 @@ fn amounts_are_exact() {
         call(&host, "issue_refund", json!({"source_id": 2, "amount": "0.01", "reason": "c"})).unwrap_err();
     assert_eq!(code, Code::Invalid);
     assert_eq!(text, "argument amount: 0.01 is above the 0 that can be given back (0.3 charged, 0.3 refunded)");
+}
+
+#[test]
+fn a_withdrawn_refund_does_not_count() {
+    let host = host();
+    let all = json!({"source_id": 1, "amount": 20, "reason": "x"});
+    assert_eq!(call(&host, "issue_refund", all.clone()).unwrap_err().0, Code::Invalid);
+    let update = "UPDATE refunds SET status = 'withdrawn'";
+    host.open("agent").unwrap().change(update, &[]).unwrap();
+    call(&host, "issue_refund", all).unwrap();
+    assert_eq!(host.dump("SELECT id, amount, status FROM refunds ORDER BY id"), "41|7.50|withdrawn\n42|20|issued");
 }
 
 #[test]

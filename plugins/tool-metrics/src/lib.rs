@@ -81,7 +81,6 @@ fn describe_metric<H: Host>(host: &H, name: &str) -> Result<Output, Failure> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use tribunal_kit::Code;

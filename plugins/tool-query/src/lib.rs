@@ -58,7 +58,6 @@ impl Tool for Query {
 tribunal_kit::tool!(Query);
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use tribunal_kit::testing::TestHost;

@@ -53,7 +53,6 @@ fn answer(secret: &str, about: &str, question: &str) -> Result<String, serde_jso
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use tribunal_kit::Code;

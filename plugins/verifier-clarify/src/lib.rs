@@ -31,7 +31,7 @@ struct Version {
 #[derive(Deserialize)]
 #[serde(tag = "must", rename_all = "lowercase", deny_unknown_fields)]
 enum Must {
-    Clarify(Wanted),
+    Clarify(Box<Wanted>),
     Abstain {
         /// Read before anything else.
         #[serde(rename = "version")]
@@ -99,7 +99,7 @@ fn judge(evidence: Evidence) -> Result<Verdict, String> {
     }
     match serde_json::from_str(&evidence.expectation).map_err(fault)? {
         Must::Abstain { missing, .. } => abstention(&evidence.submission, &missing),
-        Must::Clarify(wanted) => clarification(evidence, wanted),
+        Must::Clarify(wanted) => clarification(evidence, *wanted),
     }
 }
 

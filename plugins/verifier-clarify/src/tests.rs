@@ -1,5 +1,3 @@
-#![expect(clippy::panic, reason = "tests")]
-
 use serde_json::{Value as Json, json};
 use tribunal_kit::testing::TestHost;
 use tribunal_kit::{Abstention, Column, Table as KitTable};
@@ -75,7 +73,7 @@ fn without_the_right_question_no_answer_counts() {
     let cases: [(&[(&str, &str)], &str); 7] = [
         (&[], "not-asked"),
         (&[("currency", "Which one?")], "wrong-question"),
-        (&[("periods", "subquarter, date, range")], "wrong-question"),
+        (&[("periods", "subquarter, range of date")], "wrong-question"),
         // A term does not run from what it is about into the question.
         (&[("date", "range?")], "wrong-question"),
         (&[("period", "?"), ("period", "??"), ("period", "???")], "too-many-questions"),

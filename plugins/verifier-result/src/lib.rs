@@ -37,7 +37,6 @@ impl Verifier for Result {
 tribunal_kit::verifier!(Result);
 
 #[cfg(test)]
-#[expect(clippy::panic, reason = "tests")]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -1,5 +1,3 @@
-#![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
-
 use serde_json::{Value as Json, json};
 use tribunal_kit::testing::TestHost;
 use tribunal_kit::{Abstention, Database as _, Scored, Table};

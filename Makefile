@@ -8,7 +8,7 @@ TRIBUNAL = target/debug/tribunal
 run: plugins ## the main job: every scripted policy over the analytics suite, a table and a page
 	$(TRIBUNAL) run --suite analytics --policy all --out $(RUN) --overwrite
 
-test: plugins ## everything: formatting, lints, unit, property, conformance and end-to-end tests
+test: plugins ## everything: formatting, unit, property, conformance and end-to-end tests
 	./.ci/test
 
 build:

@@ -85,7 +85,9 @@ fn arrows_point_down() {
 fn every_host_crate_has_its_place() {
     let placed: BTreeSet<&str> = ORDER.into_iter().collect();
     let guests = |name: &str| {
-        name.starts_with("tool-") || name.starts_with("verifier-") || name.starts_with("user-")
+        name.starts_with("tool-")
+            || name.starts_with("verifier-")
+            || name.starts_with("user-")
             || ["tribunal-kit", "tribunal-compare", "tribunal-tests"].contains(&name)
     };
     let unplaced: Vec<String> =
@@ -110,7 +112,8 @@ fn each_foreign_library_has_one_owner() {
 fn guests_never_meet_the_host() {
     let allowed: BTreeSet<&str> = ["tribunal-kit", "tribunal-compare"].into();
     for (name, needed) in dependencies() {
-        let guest = ["tool-", "verifier-", "user-"].iter().any(|kind| name.starts_with(kind)) || allowed.contains(name.as_str());
+        let guest = ["tool-", "verifier-", "user-"].iter().any(|kind| name.starts_with(kind))
+            || allowed.contains(name.as_str());
         let ours = needed.iter().filter(|dependency| dependency.starts_with("tribunal"));
         for dependency in ours.filter(|_| guest) {
             assert!(allowed.contains(dependency.as_str()), "the guest {name} depends on {dependency}");

@@ -92,7 +92,11 @@ impl RunFolder {
     /// Opens a run folder that is there.
     pub fn open(path: &Path) -> Result<RunFolder> {
         if !path.join("run.json").exists() {
-            bail!("{}: no run folder (it has no run.json); `tribunal run --out {}` makes one", path.display(), path.display());
+            bail!(
+                "{}: no run folder (it has no run.json); `tribunal run --out {}` makes one",
+                path.display(),
+                path.display()
+            );
         }
         Ok(RunFolder { path: path.to_owned() })
     }
@@ -145,9 +149,14 @@ impl RunFolder {
     pub fn run_file(&self) -> Result<RunFile> {
         let path = self.at("run.json");
         let text = std::fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
-        let layout = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|json| json.get("layout")?.as_u64());
+        let layout =
+            serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|json| json.get("layout")?.as_u64());
         if layout.is_some_and(|layout| layout > u64::from(LAYOUT)) {
-            bail!("{}: layout {} is newer than {LAYOUT}, the newest that this build reads", path.display(), layout.unwrap_or(0));
+            bail!(
+                "{}: layout {} is newer than {LAYOUT}, the newest that this build reads",
+                path.display(),
+                layout.unwrap_or(0)
+            );
         }
         serde_json::from_str(&text).with_context(|| format!("{}: not a run file", path.display()))
     }

@@ -24,7 +24,9 @@ pub fn folder(asked: Option<&Path>) -> Result<PathBuf> {
     let candidates: Vec<PathBuf> = beside.chain([PathBuf::from("target/plugins")]).collect();
     match candidates.iter().find(|folder| holds_components(folder)) {
         Some(folder) => Ok(folder.clone()),
-        None => bail!("no built plugins found; `tribunal build` makes them in target/plugins, or name a folder with --plugins"),
+        None => bail!(
+            "no built plugins found; `tribunal build` makes them in target/plugins, or name a folder with --plugins"
+        ),
     }
 }
 

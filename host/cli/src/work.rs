@@ -18,7 +18,8 @@ pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Notices Ctrl-C once; a second one ends the program as usual.
 pub fn watch_interrupts() -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("start the signal watch")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("start the signal watch")?;
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
@@ -68,7 +69,8 @@ pub fn all<T: Sync, R: Send>(
         }
         Ok(())
     })?;
-    let results = results.into_inner().map_err(|_| anyhow::anyhow!("a worker panicked; this is a fault of tribunal"))?;
+    let results =
+        results.into_inner().map_err(|_| anyhow::anyhow!("a worker panicked; this is a fault of tribunal"))?;
     let mut ordered: Vec<Option<R>> = items.iter().map(|_| None).collect();
     for (index, result) in results {
         ordered[index] = Some(result?);

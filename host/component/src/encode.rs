@@ -78,7 +78,8 @@ mod tests {
     #[test]
     fn the_worlds_of_a_shared_library_are_left_out() {
         let own = "component-type:x:tool:imports and exports";
-        let all = module(&["component-type:x:user:encoded world", own, "producers", "component-type:x:shared:encoded world"]);
+        let all =
+            module(&["component-type:x:user:encoded world", own, "producers", "component-type:x:shared:encoded world"]);
         assert_eq!(names(&only_its_own_world(&all).unwrap()), [own, "producers"]);
         let single = module(&["component-type:x:tool:encoded world", "producers"]);
         assert_eq!(only_its_own_world(&single).unwrap(), single);

@@ -52,8 +52,7 @@ fn second_opinion(library: &Library, task: &Task, seed: u64, query: &str, ours: 
 
 /// Of a top-k the gold query gives the whole tie at the cut; an answer holds exactly k rows of it.
 fn best(contract: &Json, table: Table) -> Table {
-    let kinds: Vec<(String, Kind)> =
-        table.columns.iter().map(|column| (column.name.clone(), column.kind())).collect();
+    let kinds: Vec<(String, Kind)> = table.columns.iter().map(|column| (column.name.clone(), column.kind())).collect();
     let k = contract.pointer("/top/k").and_then(Json::as_u64).and_then(|k| usize::try_from(k).ok());
     match k {
         Some(k) if k < table.rows => {

@@ -55,11 +55,7 @@ impl TryFrom<String> for Digest {
 
     fn try_from(text: String) -> Result<Digest, String> {
         let wrong = || format!("64 hexadecimal digits expected, `{text}` given");
-        if text.len() != 64
-            || !text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-        {
+        if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
             return Err(wrong());
         }
         let mut bytes = [0; 32];
@@ -130,10 +126,7 @@ mod tests {
         // FIPS 180-2, appendix B.1.
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(Digest::of(b"abc").to_string(), expected);
-        assert_eq!(
-            Digest::try_from(expected.to_owned()),
-            Ok(Digest::of(b"abc"))
-        );
+        assert_eq!(Digest::try_from(expected.to_owned()), Ok(Digest::of(b"abc")));
         assert!(Digest::try_from(expected.to_uppercase()).is_err());
         assert!(Digest::try_from("é".repeat(32)).is_err());
     }

@@ -57,10 +57,7 @@ pub struct Failure {
 impl Failure {
     /// A failure of `code`.
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
-        Failure {
-            code,
-            message: message.into(),
-        }
+        Failure { code, message: message.into() }
     }
 
     /// [`Code::Invalid`].

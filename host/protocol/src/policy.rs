@@ -21,10 +21,7 @@ pub struct Action {
 impl Action {
     /// A call of `tool`.
     pub fn call(tool: impl Into<String>, arguments: serde_json::Value) -> Action {
-        Action {
-            tool: tool.into(),
-            arguments,
-        }
+        Action { tool: tool.into(), arguments }
     }
 }
 

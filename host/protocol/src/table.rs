@@ -39,18 +39,13 @@ impl Texts {
     /// Appends one string. Past 4 GiB the string is cut off; byte budgets end far below that.
     pub fn push(&mut self, text: &str) {
         self.data.push_str(text);
-        self.ends
-            .push(u32::try_from(self.data.len()).unwrap_or(u32::MAX));
+        self.ends.push(u32::try_from(self.data.len()).unwrap_or(u32::MAX));
     }
 
     /// String `index`; empty where there is none.
     #[must_use]
     pub fn get(&self, index: usize) -> &str {
-        let start = if index == 0 {
-            0
-        } else {
-            self.ends.get(index - 1).copied().unwrap_or(0)
-        };
+        let start = if index == 0 { 0 } else { self.ends.get(index - 1).copied().unwrap_or(0) };
         let end = self.ends.get(index).copied().unwrap_or(start);
         self.data.get(start as usize..end as usize).unwrap_or("")
     }
@@ -86,11 +81,7 @@ impl Column {
     /// Whether row `row` is NULL.
     #[must_use]
     pub fn is_null(&self, row: usize) -> bool {
-        matches!(self.cells, Cells::Unknown)
-            || self
-                .nulls
-                .get(row / 8)
-                .is_some_and(|byte| byte >> (row % 8) & 1 == 1)
+        matches!(self.cells, Cells::Unknown) || self.nulls.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
     }
 
     /// The value in row `row`; NULL past the end.
@@ -105,9 +96,7 @@ impl Column {
             Cells::Integers(cells) => cells.get(row).map(|i| Value::Integer(*i)),
             Cells::Floats(cells) => cells.get(row).map(|x| Value::Float(*x)),
             Cells::Decimals(cells) => cells.get(row).map(|d| Value::Decimal(*d)),
-            Cells::Texts(texts) => {
-                (row < texts.ends.len()).then(|| Value::Text(texts.get(row).to_owned()))
-            }
+            Cells::Texts(texts) => (row < texts.ends.len()).then(|| Value::Text(texts.get(row).to_owned())),
             Cells::Dates(cells) => cells.get(row).map(|d| Value::Date(*d)),
             Cells::Timestamps(cells) => cells.get(row).map(|t| Value::Timestamp(*t)),
         };
@@ -155,13 +144,7 @@ impl ColumnBuilder {
             Kind::Date => Cells::Dates(Vec::with_capacity(capacity)),
             Kind::Timestamp => Cells::Timestamps(Vec::with_capacity(capacity)),
         };
-        ColumnBuilder {
-            name: name.to_owned(),
-            nulls: Vec::new(),
-            any_null: false,
-            cells,
-            rows: 0,
-        }
+        ColumnBuilder { name: name.to_owned(), nulls: Vec::new(), any_null: false, cells, rows: 0 }
     }
 
     /// Appends one value.
@@ -182,18 +165,8 @@ impl ColumnBuilder {
             (Cells::Dates(cells), Value::Date(d)) => cells.push(*d),
             (Cells::Timestamps(cells), Value::Timestamp(t)) => cells.push(*t),
             (_, other) => {
-                let kind = Column {
-                    name: String::new(),
-                    nulls: Vec::new(),
-                    cells: self.cells.clone(),
-                }
-                .kind();
-                return Err(format!(
-                    "column {} row {}: {kind} expected, {} given",
-                    self.name,
-                    self.rows,
-                    other.kind()
-                ));
+                let kind = Column { name: String::new(), nulls: Vec::new(), cells: self.cells.clone() }.kind();
+                return Err(format!("column {} row {}: {kind} expected, {} given", self.name, self.rows, other.kind()));
             }
         }
         self.rows += 1;
@@ -231,11 +204,7 @@ impl ColumnBuilder {
         } else {
             self.nulls.clear();
         }
-        Column {
-            name: self.name,
-            nulls: self.nulls,
-            cells: self.cells,
-        }
+        Column { name: self.name, nulls: self.nulls, cells: self.cells }
     }
 }
 
@@ -254,33 +223,20 @@ impl Table {
     /// # Errors
     /// A row of the wrong length, or a value of the wrong kind, by name and place.
     pub fn from_rows(columns: &[(String, Kind)], rows: &[Vec<Value>]) -> Result<Table, String> {
-        if let Some((index, row)) = rows
+        if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != columns.len()) {
+            return Err(format!("row {index}: {} values expected, {} given", columns.len(), row.len()));
+        }
+        let built = columns
             .iter()
             .enumerate()
-            .find(|(_, row)| row.len() != columns.len())
-        {
-            return Err(format!(
-                "row {index}: {} values expected, {} given",
-                columns.len(),
-                row.len()
-            ));
-        }
-        let built = columns.iter().enumerate().map(|(index, (name, kind))| {
-            Column::from_values(name, *kind, rows.iter().map(|row| &row[index]))
-        });
-        Ok(Table {
-            rows: rows.len(),
-            columns: built.collect::<Result<_, _>>()?,
-        })
+            .map(|(index, (name, kind))| Column::from_values(name, *kind, rows.iter().map(|row| &row[index])));
+        Ok(Table { rows: rows.len(), columns: built.collect::<Result<_, _>>()? })
     }
 
     /// Row `row` as values, in column order.
     #[must_use]
     pub fn row(&self, row: usize) -> Vec<Value> {
-        self.columns
-            .iter()
-            .map(|column| column.value(row))
-            .collect()
+        self.columns.iter().map(|column| column.value(row)).collect()
     }
 
     /// All rows as values.
@@ -301,10 +257,7 @@ impl Table {
             Cells::Texts(texts) => texts.data.len() + texts.ends.len() * 4,
             Cells::Dates(cells) => cells.len() * 4,
         };
-        self.columns
-            .iter()
-            .map(|column| (column.name.len() + column.nulls.len() + cells(column)) as u64)
-            .sum()
+        self.columns.iter().map(|column| (column.name.len() + column.nulls.len() + cells(column)) as u64).sum()
     }
 }
 
@@ -325,22 +278,10 @@ struct ColumnJson {
 
 impl Serialize for Table {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let columns = self
-            .columns
-            .iter()
-            .map(|column| ColumnJson {
-                name: column.name.clone(),
-                kind: column.kind(),
-            })
-            .collect();
-        let rows = (0..self.rows)
-            .map(|row| {
-                self.columns
-                    .iter()
-                    .map(|column| column.value(row).to_json())
-                    .collect()
-            })
-            .collect();
+        let columns =
+            self.columns.iter().map(|column| ColumnJson { name: column.name.clone(), kind: column.kind() }).collect();
+        let rows =
+            (0..self.rows).map(|row| self.columns.iter().map(|column| column.value(row).to_json()).collect()).collect();
         TableJson { columns, rows }.serialize(serializer)
     }
 }
@@ -349,31 +290,18 @@ impl<'de> Deserialize<'de> for Table {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
         use serde::de::Error;
         let json = TableJson::deserialize(deserializer)?;
-        let columns: Vec<_> = json
-            .columns
-            .into_iter()
-            .map(|column| (column.name, column.kind))
-            .collect();
+        let columns: Vec<_> = json.columns.into_iter().map(|column| (column.name, column.kind)).collect();
         let read_row = |(index, row): (usize, Vec<serde_json::Value>)| {
             if row.len() != columns.len() {
-                return Err(format!(
-                    "row {index}: {} values expected, {} given",
-                    columns.len(),
-                    row.len()
-                ));
+                return Err(format!("row {index}: {} values expected, {} given", columns.len(), row.len()));
             }
             let read = |(cell, (name, kind)): (&serde_json::Value, &(String, Kind))| {
-                Value::from_json(*kind, cell)
-                    .map_err(|why| format!("column {name} row {index}: {why}"))
+                Value::from_json(*kind, cell).map_err(|why| format!("column {name} row {index}: {why}"))
             };
-            row.iter()
-                .zip(&columns)
-                .map(read)
-                .collect::<Result<Vec<_>, _>>()
+            row.iter().zip(&columns).map(read).collect::<Result<Vec<_>, _>>()
         };
         let rows: Result<Vec<_>, _> = json.rows.into_iter().enumerate().map(read_row).collect();
-        rows.and_then(|rows| Table::from_rows(&columns, &rows))
-            .map_err(D::Error::custom)
+        rows.and_then(|rows| Table::from_rows(&columns, &rows)).map_err(D::Error::custom)
     }
 }
 
@@ -390,17 +318,8 @@ mod tests {
         ];
         let rows: Vec<Vec<Value>> = (0..20)
             .map(|i| {
-                let name = if i % 3 == 0 {
-                    Value::Null
-                } else {
-                    Value::Text(format!("né{i}"))
-                };
-                vec![
-                    Value::Integer(i),
-                    name,
-                    Value::Decimal(Decimal::new(i * 5, 2)),
-                    Value::Null,
-                ]
+                let name = if i % 3 == 0 { Value::Null } else { Value::Text(format!("né{i}")) };
+                vec![Value::Integer(i), name, Value::Decimal(Decimal::new(i * 5, 2)), Value::Null]
             })
             .collect();
         Table::from_rows(&columns, &rows).unwrap()
@@ -421,9 +340,6 @@ mod tests {
     fn a_wrong_cell_is_named() {
         let columns = [("total".to_owned(), Kind::Decimal)];
         let wrong = Table::from_rows(&columns, &[vec![Value::Text("x".into())]]);
-        assert_eq!(
-            wrong.unwrap_err(),
-            "column total row 0: decimal expected, text given"
-        );
+        assert_eq!(wrong.unwrap_err(), "column total row 0: decimal expected, text given");
     }
 }

@@ -28,13 +28,8 @@ pub enum TaskKind {
 
 impl TaskKind {
     /// All kinds, in the order of tables.
-    pub const ALL: [TaskKind; 5] = [
-        TaskKind::Answer,
-        TaskKind::State,
-        TaskKind::Clarify,
-        TaskKind::Impossible,
-        TaskKind::Recover,
-    ];
+    pub const ALL: [TaskKind; 5] =
+        [TaskKind::Answer, TaskKind::State, TaskKind::Clarify, TaskKind::Impossible, TaskKind::Recover];
 
     /// The name, as in tables and files.
     #[must_use]
@@ -73,13 +68,8 @@ pub enum Split {
 
 impl Split {
     /// All splits, in the order of tables.
-    pub const ALL: [Split; 5] = [
-        Split::Train,
-        Split::NewData,
-        Split::NewSchema,
-        Split::NewFamily,
-        Split::NewSchemaAndFamily,
-    ];
+    pub const ALL: [Split; 5] =
+        [Split::Train, Split::NewData, Split::NewSchema, Split::NewFamily, Split::NewSchemaAndFamily];
 
     /// The name, as in tables and files.
     #[must_use]

@@ -124,8 +124,9 @@ impl Value {
             Value::Null => serde_json::Value::Null,
             Value::Boolean(b) => (*b).into(),
             Value::Integer(i) => (*i).into(),
-            Value::Float(x) => serde_json::Number::from_f64(*x)
-                .map_or_else(|| float_text(*x).into(), serde_json::Value::Number),
+            Value::Float(x) => {
+                serde_json::Number::from_f64(*x).map_or_else(|| float_text(*x).into(), serde_json::Value::Number)
+            }
             Value::Text(t) => t.as_str().into(),
             Value::Decimal(_) | Value::Date(_) | Value::Timestamp(_) => self.to_string().into(),
         }
@@ -147,9 +148,7 @@ impl Value {
                 (None, Some(x)) => exact_integer(x).map_or_else(wrong, |i| Ok(Value::Integer(i))),
                 (None, None) => wrong(),
             },
-            (Kind::Float, Json::Number(n)) => {
-                n.as_f64().map_or_else(wrong, |x| Ok(Value::Float(x)))
-            }
+            (Kind::Float, Json::Number(n)) => n.as_f64().map_or_else(wrong, |x| Ok(Value::Float(x))),
             (Kind::Float, Json::String(t)) => match t.as_str() {
                 "NaN" => Ok(Value::Float(f64::NAN)),
                 "Infinity" => Ok(Value::Float(f64::INFINITY)),
@@ -159,16 +158,10 @@ impl Value {
             (Kind::Decimal, Json::Number(n)) => {
                 decimal_of(&n.to_string()).map_or_else(wrong, |d| Ok(Value::Decimal(d)))
             }
-            (Kind::Decimal, Json::String(t)) => {
-                decimal_of(t).map_or_else(wrong, |d| Ok(Value::Decimal(d)))
-            }
+            (Kind::Decimal, Json::String(t)) => decimal_of(t).map_or_else(wrong, |d| Ok(Value::Decimal(d))),
             (Kind::Text, Json::String(t)) => Ok(Value::Text(t.clone())),
-            (Kind::Date, Json::String(t)) => {
-                parse_date(t).map_or_else(wrong, |d| Ok(Value::Date(d)))
-            }
-            (Kind::Timestamp, Json::String(t)) => {
-                parse_timestamp(t).map_or_else(wrong, |t| Ok(Value::Timestamp(t)))
-            }
+            (Kind::Date, Json::String(t)) => parse_date(t).map_or_else(wrong, |d| Ok(Value::Date(d))),
+            (Kind::Timestamp, Json::String(t)) => parse_timestamp(t).map_or_else(wrong, |t| Ok(Value::Timestamp(t))),
             _ => wrong(),
         }
     }
@@ -238,19 +231,14 @@ pub fn moment_of(micros: i64) -> Option<NaiveDateTime> {
 /// ISO text of a day number; out-of-range days read `day N`.
 #[must_use]
 pub fn date_text(days: i32) -> String {
-    date_of(days).map_or_else(
-        || format!("day {days}"),
-        |date| date.format("%Y-%m-%d").to_string(),
-    )
+    date_of(days).map_or_else(|| format!("day {days}"), |date| date.format("%Y-%m-%d").to_string())
 }
 
 /// ISO text of a microsecond number, its fraction only where there is one.
 #[must_use]
 pub fn timestamp_text(micros: i64) -> String {
-    moment_of(micros).map_or_else(
-        || format!("microsecond {micros}"),
-        |moment| moment.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
-    )
+    moment_of(micros)
+        .map_or_else(|| format!("microsecond {micros}"), |moment| moment.format("%Y-%m-%dT%H:%M:%S%.f").to_string())
 }
 
 /// Reads `2024-01-31`, or a midnight timestamp, as days since 1970-01-01.
@@ -260,9 +248,7 @@ pub fn parse_date(text: &str) -> Option<i32> {
         return Some(days_of(date));
     }
     let micros = parse_timestamp(text)?;
-    (micros % MICROS_PER_DAY == 0)
-        .then(|| i32::try_from(micros / MICROS_PER_DAY).ok())
-        .flatten()
+    (micros % MICROS_PER_DAY == 0).then(|| i32::try_from(micros / MICROS_PER_DAY).ok()).flatten()
 }
 
 /// Microseconds in a day.
@@ -273,12 +259,7 @@ pub const MICROS_PER_DAY: i64 = 86_400_000_000;
 #[must_use]
 pub fn parse_timestamp(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);
-    for format in [
-        "%Y-%m-%dT%H:%M:%S%.f",
-        "%Y-%m-%d %H:%M:%S%.f",
-        "%Y-%m-%dT%H:%M",
-        "%Y-%m-%d %H:%M",
-    ] {
+    for format in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"] {
         if let Ok(moment) = NaiveDateTime::parse_from_str(text, format) {
             return Some(moment.and_utc().timestamp_micros());
         }
@@ -290,19 +271,14 @@ pub fn parse_timestamp(text: &str) -> Option<i64> {
 /// The integer that a double is, where it is one within 2^53.
 #[must_use]
 pub fn exact_integer(x: f64) -> Option<i64> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the range is checked in the same line"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked in the same line")]
     (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)
 }
 
 /// Reads a decimal without rounding: plain or exponent form, at most 28 digits.
 #[must_use]
 pub fn decimal_of(text: &str) -> Option<Decimal> {
-    Decimal::from_str_exact(text)
-        .ok()
-        .or_else(|| Decimal::from_scientific(text).ok())
+    Decimal::from_str_exact(text).ok().or_else(|| Decimal::from_scientific(text).ok())
 }
 
 fn json_name(json: &serde_json::Value) -> &'static str {
@@ -351,10 +327,7 @@ mod tests {
         }
         let wrong = Value::from_json(Kind::Decimal, &"12 euros".into());
         assert_eq!(wrong, Err("decimal expected, text given".to_owned()));
-        assert_eq!(
-            Value::from_json(Kind::Integer, &2.0.into()),
-            Ok(Value::Integer(2))
-        );
+        assert_eq!(Value::from_json(Kind::Integer, &2.0.into()), Ok(Value::Integer(2)));
         assert!(Value::from_json(Kind::Integer, &2.5.into()).is_err());
         assert!(Value::from_json(Kind::Boolean, &1.into()).is_err());
     }

@@ -14,7 +14,11 @@ pub fn run(arguments: &InspectArguments) -> Result<bool> {
     let bytes = plugins::read(&arguments.file, &limits)?;
     let sandbox = plugins::sandbox(arguments.cache.as_deref(), &limits)?;
     let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
-    if arguments.json { json(&plugin)? } else { text(&plugin) }
+    if arguments.json {
+        json(&plugin)?
+    } else {
+        text(&plugin)
+    }
     Ok(true)
 }
 

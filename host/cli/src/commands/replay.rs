@@ -61,9 +61,8 @@ fn replay_one(path: &PathBuf, tasks: &BTreeMap<String, Task>, stage: &Stage) -> 
 fn compare(bytes: &[u8], tasks: &BTreeMap<String, Task>, stage: &Stage) -> Result<Option<String>> {
     let recorded = tribunal_trace::read(bytes)?;
     let header = tribunal_trace::header(&recorded).context("the trace has no header")?;
-    let task = tasks
-        .get(&header.task)
-        .with_context(|| format!("task {} is not in the run's tasks.jsonl", header.task))?;
+    let task =
+        tasks.get(&header.task).with_context(|| format!("task {} is not in the run's tasks.jsonl", header.task))?;
     let prepared = Prepared::new(stage, Arc::new(task.clone()))?;
     let replayed = replay(&prepared, &recorded);
     Ok(replayed.difference.map(|difference| {

@@ -28,7 +28,7 @@ const ORDER: [&str; 16] = [
 ];
 
 /// Foreign libraries that shape the design, and who may name them.
-const OWNERS: [(&str, &[&str]); 16] = [
+const OWNERS: [(&str, &[&str]); 15] = [
     ("gluesql-core", &["tribunal-engine"]),
     ("wasmtime", &["tribunal-sandbox"]),
     ("sqlparser", &["tribunal-sql"]),
@@ -44,7 +44,6 @@ const OWNERS: [(&str, &[&str]); 16] = [
     ("indicatif", &["tribunal"]),
     ("comfy-table", &["tribunal"]),
     ("include_dir", &["tribunal-tasks"]),
-    ("csv", &["tribunal-import"]),
 ];
 
 fn root() -> PathBuf {

@@ -6,9 +6,18 @@ use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
+/// A message of more lines than this is a log that somebody must read as it is.
+const LINES_TO_JOIN: usize = 8;
+
 /// One line for what went wrong, causes included.
 pub fn error(error: &anyhow::Error) {
-    let _ = writeln!(std::io::stderr(), "tribunal: {error:#}");
+    let text = format!("{error:#}");
+    let text = if text.lines().count() <= LINES_TO_JOIN {
+        text.replace(":\n- ", ": ").replace("\n- ", "; ").replace('\n', "; ")
+    } else {
+        text
+    };
+    let _ = writeln!(std::io::stderr(), "tribunal: {text}");
 }
 
 /// A line for people, on standard error, so that standard output stays for results.
@@ -27,12 +36,18 @@ pub fn json<T: Serialize>(value: &T) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How wide a table is where nobody says how wide the screen is.
+const LINE_WIDTH: u16 = 150;
+
+/// Fewer steps than this are over before anybody reads of them.
+const WORTH_A_LINE: u64 = 20;
+
 /// A table for people.
 pub fn table(header: &[String], rows: &[Vec<String>]) {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     if !std::io::stdout().is_terminal() {
-        table.set_width(120);
+        table.set_width(LINE_WIDTH);
     }
     table.set_header(header);
     for row in rows {
@@ -67,7 +82,7 @@ impl Progress {
         self.bar.inc(1);
         let done = self.bar.position();
         let tenth = (self.total / 10).max(1);
-        if self.hidden && (done.is_multiple_of(tenth) || done == self.total) {
+        if self.hidden && self.total >= WORTH_A_LINE && (done.is_multiple_of(tenth) || done == self.total) {
             note(&format!("{}: {done} of {}", self.what, self.total));
         }
     }

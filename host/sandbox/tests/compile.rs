@@ -91,10 +91,11 @@ fn too_much_processor_time_is_stopped() {
 }
 
 fn too_much_memory_is_stopped() {
-    // Less than the compiler needs for itself.
-    let limits = Limits { compile_memory: 1 << 20, ..Limits::default() };
-    let fault = load(limits, &good()).unwrap_err().to_string();
-    assert!(fault.starts_with("x.wasm: compiling took more than 1048576 bytes"), "{fault}");
+    // Far less than a component of some megabytes needs, and enough for a small one.
+    let limits = Limits { compile_memory: 16 << 20, compile_seconds: 60, ..Limits::default() };
+    assert!(load(limits.clone(), &good()).is_ok());
+    let fault = load(limits, &heavy(256)).unwrap_err().to_string();
+    assert!(fault.starts_with("x.wasm: compiling took more than 16777216 bytes"), "{fault}");
 }
 
 fn what_the_compiler_refuses_is_told() {

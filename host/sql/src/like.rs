@@ -1,7 +1,7 @@
 //! LIKE. The engine compiles a regular expression for every row, in which `%` stops at the end of
 //! a line; most patterns are a comparison instead.
 
-use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
 use tribunal_protocol::{Failure, Kind};
 
 use crate::cond::Cond;
@@ -20,6 +20,23 @@ enum Piece {
     One,
 }
 
+/// `LOWER('..')` and `UPPER('..')` of a plain ASCII text, which are literals in disguise.
+fn spelled_out(expr: &Expr) -> Option<Expr> {
+    let Expr::Function(function) = expr else { return None };
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(Value::SingleQuotedString(text))))] =
+        list.args.as_slice()
+    else {
+        return None;
+    };
+    let text = match function.name.to_string().to_ascii_uppercase().as_str() {
+        "LOWER" if text.is_ascii() => text.to_ascii_lowercase(),
+        "UPPER" if text.is_ascii() => text.to_ascii_uppercase(),
+        _ => return None,
+    };
+    Some(Expr::Value(Value::SingleQuotedString(text)))
+}
+
 impl Rewriter<'_> {
     /// `expr LIKE pattern`; `folded`: without regard to case.
     pub fn like(
@@ -31,7 +48,8 @@ impl Rewriter<'_> {
         place: Place<'_>,
     ) -> Result<Cond, Failure> {
         let value = self.value(expr, place)?;
-        let pattern = self.value(pattern, place)?;
+        let spelled = spelled_out(pattern);
+        let pattern = self.value(spelled.as_ref().unwrap_or(pattern), place)?;
         if !matches!(value.kind, Kind::Text | Kind::Unknown) {
             return Err(Failure::invalid(format!("LIKE needs a text on its left, {} given; CAST it", value.kind)));
         }

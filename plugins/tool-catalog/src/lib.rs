@@ -180,13 +180,18 @@ fn verb_name(verb: Verb) -> &'static str {
 }
 
 #[cfg(test)]
+#[path = "../../kit/testing/sqlite.rs"]
+mod sqlite;
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::{self, Sqlite};
     use tribunal_kit::testing::TestHost;
     use tribunal_kit::{Code, Value};
 
-    fn host() -> TestHost {
-        TestHost::new(
+    fn host() -> TestHost<Sqlite> {
+        sqlite::host(
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT NOT NULL, \"odd \"\" name\" DATE);
              CREATE TABLE accounts (id INTEGER PRIMARY KEY);
              INSERT INTO orders VALUES (1, 'paid', NULL), (2, 'open', NULL), (3, 'paid', NULL), (4, 'void', '2024-05-01')",

@@ -131,4 +131,8 @@ fn not_here(what: &str) -> Failure {
 tribunal_kit::tool!(Ledger);
 
 #[cfg(test)]
+#[path = "../../kit/testing/sqlite.rs"]
+mod sqlite;
+
+#[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@ use tribunal_kit::testing::TestHost;
 use tribunal_kit::{Code, Database as _};
 
 use super::*;
+use crate::sqlite::{self, Sqlite, dump};
 
 /// A reserved word and a quote among the names: they come from settings, and must be quoted.
 const DATA: &str = r#"
@@ -16,7 +17,7 @@ const DATA: &str = r#"
     INSERT INTO tickets VALUES ('T-1', 7, 'open'), ('T-2', 8, 'closed'), ('T-3', 8, 'open');
 "#;
 
-fn host() -> TestHost {
+fn host() -> TestHost<Sqlite> {
     let settings = json!({
         "refund": {
             "source": {"table": "order", "id": "id", "amount": "total", "status": "state", "refundable": ["paid", "sent"], "account": "account_id"},
@@ -32,10 +33,10 @@ fn host() -> TestHost {
             "ticket": {"table": "tickets", "id": "code", "status": "state", "allowed": {"open": ["pending", "closed"], "pending": ["closed"]}}
         }
     });
-    TestHost::new(DATA).settings(&settings.to_string())
+    sqlite::host(DATA).settings(&settings.to_string())
 }
 
-fn call(host: &TestHost, name: &str, arguments: serde_json::Value) -> Result<String, (Code, String)> {
+fn call(host: &TestHost<Sqlite>, name: &str, arguments: serde_json::Value) -> Result<String, (Code, String)> {
     Ledger::call(host, name, &arguments.to_string())
         .map(|output| output.text)
         .map_err(|failure| (failure.code, failure.message))
@@ -49,7 +50,7 @@ fn a_refund_is_one_row_with_all_its_columns() {
     let host = host();
     let text = call(&host, "issue_refund", json!({"source_id": 1, "amount": "12.50", "reason": " broken "}));
     assert_eq!(text.unwrap(), "refund 42: 12.5 of order 1");
-    assert_eq!(host.dump(REFUNDS), format!("{FIRST}\n42|1|7|12.5|broken|2025-06-30|issued"));
+    assert_eq!(dump(&host, REFUNDS), format!("{FIRST}\n42|1|7|12.5|broken|2025-06-30|issued"));
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn a_withdrawn_refund_does_not_count() {
     let update = "UPDATE refunds SET status = 'withdrawn'";
     host.open("agent").unwrap().change(update, &[]).unwrap();
     call(&host, "issue_refund", all).unwrap();
-    assert_eq!(host.dump("SELECT id, amount, status FROM refunds ORDER BY id"), "41|7.50|withdrawn\n42|20|issued");
+    assert_eq!(dump(&host, "SELECT id, amount, status FROM refunds ORDER BY id"), "41|7.50|withdrawn\n42|20|issued");
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn what_may_not_be_refunded_leaves_no_row() {
         assert_eq!(found, code, "{text}");
         assert!(text.contains(words), "{text}");
     }
-    assert_eq!(host.dump(REFUNDS), FIRST);
+    assert_eq!(dump(&host, REFUNDS), FIRST);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn words_of_the_agent_are_values() {
     let host = host();
     let reason = "x'); DELETE FROM refunds; --";
     call(&host, "issue_refund", json!({"source_id": 1, "amount": 1, "reason": reason})).unwrap();
-    assert_eq!(host.dump("SELECT reason FROM refunds ORDER BY id"), format!("late\n{reason}"));
+    assert_eq!(dump(&host, "SELECT reason FROM refunds ORDER BY id"), format!("late\n{reason}"));
 }
 
 const ACCOUNTS: &str = "SELECT * FROM accounts ORDER BY id";
@@ -122,15 +123,15 @@ fn a_merge_moves_everything_and_closes() {
     let host = host();
     let text = call(&host, "merge_accounts", json!({"keep_id": 7, "close_id": "8"}));
     assert_eq!(text.unwrap(), "8 is closed and merged into 7; moved: 2 order, 2 tickets");
-    assert_eq!(host.dump(ACCOUNTS), "7|active|NULL\n8|closed|7\n9|closed|NULL\n10|NULL|NULL");
-    assert_eq!(host.dump(r#"SELECT COUNT(*) AS n FROM "order" WHERE account_id = 7"#), "4");
-    assert_eq!(host.dump("SELECT code, account_id FROM tickets ORDER BY code"), "T-1|7\nT-2|7\nT-3|7");
+    assert_eq!(dump(&host, ACCOUNTS), "7|active|NULL\n8|closed|7\n9|closed|NULL\n10|NULL|NULL");
+    assert_eq!(dump(&host, r#"SELECT COUNT(*) AS n FROM "order" WHERE account_id = 7"#), "4");
+    assert_eq!(dump(&host, "SELECT code, account_id FROM tickets ORDER BY code"), "T-1|7\nT-2|7\nT-3|7");
 }
 
 #[test]
 fn accounts_that_cannot_be_merged_stay() {
     let host = host();
-    let before = host.dump(ACCOUNTS);
+    let before = dump(&host, ACCOUNTS);
     for (keep, close, code, words) in [
         (7, 7, Code::Invalid, "the same account"),
         (7, 9, Code::Invalid, "account 9 is already closed"),
@@ -141,8 +142,8 @@ fn accounts_that_cannot_be_merged_stay() {
         assert_eq!(found, code);
         assert!(text.contains(words), "{text}");
     }
-    assert_eq!(host.dump(ACCOUNTS), before);
-    assert_eq!(host.dump(r#"SELECT COUNT(*) AS n FROM "order" WHERE account_id = 7"#), "2");
+    assert_eq!(dump(&host, ACCOUNTS), before);
+    assert_eq!(dump(&host, r#"SELECT COUNT(*) AS n FROM "order" WHERE account_id = 7"#), "2");
 }
 
 #[test]
@@ -157,12 +158,12 @@ fn a_status_follows_its_transitions() {
     assert_eq!(set("T-3", "open").unwrap_err().0, Code::Invalid);
     let other = call(&host, "set_status", json!({"entity": "account", "id": 7, "status": "closed"}));
     assert_eq!(other.unwrap_err(), (Code::Unknown, "no entity account; there are ticket".to_owned()));
-    assert_eq!(host.dump("SELECT code, state FROM tickets ORDER BY code"), "T-1|pending\nT-2|closed\nT-3|open");
+    assert_eq!(dump(&host, "SELECT code, state FROM tickets ORDER BY code"), "T-1|pending\nT-2|closed\nT-3|open");
 }
 
 #[test]
 fn only_what_is_set_up_works() {
-    let bare = TestHost::new(DATA);
+    let bare = sqlite::host(DATA);
     for (name, arguments) in [
         ("issue_refund", json!({"source_id": 1, "amount": 1, "reason": "x"})),
         ("merge_accounts", json!({"keep_id": 7, "close_id": 8})),
@@ -171,7 +172,7 @@ fn only_what_is_set_up_works() {
         assert_eq!(call(&bare, name, arguments).unwrap_err().0, Code::Unsupported);
     }
     assert_eq!(call(&bare, "drop", json!({})).unwrap_err().0, Code::Unknown);
-    let broken = TestHost::new(DATA).settings(r#"{"refunds": {}}"#);
+    let broken = sqlite::host(DATA).settings(r#"{"refunds": {}}"#);
     let failure = call(&broken, "merge_accounts", json!({"keep_id": 7, "close_id": 8})).unwrap_err();
     assert_eq!(failure, (Code::Unsupported, "the ledger is not set up here".to_owned()));
     assert!(broken.logged()[0].contains("unknown field `refunds`"), "{:?}", broken.logged());

@@ -81,13 +81,18 @@ fn describe_metric<H: Host>(host: &H, name: &str) -> Result<Output, Failure> {
 }
 
 #[cfg(test)]
+#[path = "../../kit/testing/sqlite.rs"]
+mod sqlite;
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::{self, Sqlite};
     use tribunal_kit::Code;
     use tribunal_kit::testing::TestHost;
 
-    fn host() -> TestHost {
-        TestHost::new(
+    fn host() -> TestHost<Sqlite> {
+        sqlite::host(
             "CREATE TABLE metric_definitions (name TEXT, meaning TEXT, grain TEXT, population TEXT, time_window TEXT, unit TEXT);
              INSERT INTO metric_definitions VALUES
                ('revenue', 'money invoiced', 'invoice', 'no test accounts', 'calendar month', 'EUR'),

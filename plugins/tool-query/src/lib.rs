@@ -58,13 +58,18 @@ impl Tool for Query {
 tribunal_kit::tool!(Query);
 
 #[cfg(test)]
+#[path = "../../kit/testing/sqlite.rs"]
+mod sqlite;
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::{self, Sqlite};
     use tribunal_kit::testing::TestHost;
     use tribunal_kit::{Code, Value};
 
-    fn host() -> TestHost {
-        TestHost::new("CREATE TABLE t (id INTEGER, name TEXT); INSERT INTO t VALUES (1, 'a'), (2, NULL), (3, 'c')")
+    fn host() -> TestHost<Sqlite> {
+        sqlite::host("CREATE TABLE t (id INTEGER, name TEXT); INSERT INTO t VALUES (1, 'a'), (2, NULL), (3, 'c')")
     }
 
     #[test]

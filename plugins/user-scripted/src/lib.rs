@@ -56,7 +56,7 @@ fn answer(secret: &str, about: &str, question: &str) -> Result<String, serde_jso
 mod tests {
     use super::*;
     use tribunal_kit::Code;
-    use tribunal_kit::testing::TestHost;
+    use tribunal_kit::testing::{NoDatabase, TestHost};
 
     const SECRET: &str = r#"{
         "slots": {
@@ -67,7 +67,7 @@ mod tests {
     }"#;
 
     fn reply(about: &str, question: &str) -> String {
-        Scripted::reply(&TestHost::new(""), SECRET, about, question).unwrap()
+        Scripted::reply(&TestHost::new(NoDatabase), SECRET, about, question).unwrap()
     }
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_broken_secret_is_not_told() {
-        let host = TestHost::new("");
+        let host = TestHost::new(NoDatabase);
         let broken = r#"{"slots": {"period": {"terms": ["period"], "answer": "hush"}}, "otherwise": ""}"#;
         let failure = Scripted::reply(&host, broken, "period", "?").unwrap_err();
         assert_eq!((failure.code, failure.message.as_str()), (Code::Failed, "the user cannot answer"));

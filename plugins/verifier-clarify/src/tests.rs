@@ -1,5 +1,5 @@
 use serde_json::{Value as Json, json};
-use tribunal_kit::testing::TestHost;
+use tribunal_kit::testing::{NoDatabase, TestHost};
 use tribunal_kit::{Abstention, Column, Table as KitTable};
 
 use super::*;
@@ -44,7 +44,7 @@ fn verify(expectation: &Json, submission: Submission, questions: &[(&str, &str)]
         calls: Vec::new(),
         expectation: expectation.to_string(),
     };
-    Clarify::verify(&TestHost::new(""), evidence)
+    Clarify::verify(&TestHost::new(NoDatabase), evidence)
 }
 
 #[track_caller]

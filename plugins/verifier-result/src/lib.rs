@@ -40,7 +40,7 @@ tribunal_kit::verifier!(Result);
 mod tests {
     use super::*;
     use serde_json::json;
-    use tribunal_kit::testing::TestHost;
+    use tribunal_kit::testing::{NoDatabase, TestHost};
     use tribunal_kit::{Abstention, Column, Difference, Scored, Table};
 
     fn expectation() -> String {
@@ -55,7 +55,7 @@ mod tests {
     fn verify(submission: Submission, expectation: String) -> Verdict {
         let evidence =
             Evidence { instruction: String::new(), submission, questions: Vec::new(), calls: Vec::new(), expectation };
-        Result::verify(&TestHost::new(""), evidence)
+        Result::verify(&TestHost::new(NoDatabase), evidence)
     }
 
     fn answer(cities: &[&str]) -> Submission {

@@ -74,4 +74,8 @@ fn whole(table: &str, expected: &str, found: &str) -> Difference {
 }
 
 #[cfg(test)]
+#[path = "../../kit/testing/sqlite.rs"]
+mod sqlite;
+
+#[cfg(test)]
 mod tests;

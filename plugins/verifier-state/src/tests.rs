@@ -1,8 +1,9 @@
 use serde_json::{Value as Json, json};
-use tribunal_kit::testing::TestHost;
+use tribunal_kit::testing::{NoDatabase, TestHost};
 use tribunal_kit::{Abstention, Database as _, Scored, Table};
 
 use super::*;
+use crate::sqlite::{self, Sqlite};
 
 const START: &str = "
     CREATE TABLE accounts (id INTEGER, status TEXT);
@@ -13,8 +14,8 @@ const START: &str = "
 
 /// The changes that some SQL makes to [`START`]: the rows that only one of two real databases has.
 fn changes(sql: &str) -> Vec<TableChanges> {
-    let (first, last) = (TestHost::new(START), TestHost::new(&format!("{START}{sql}")));
-    let rows = |host: &TestHost, table: &str| {
+    let (first, last) = (sqlite::host(START), sqlite::host(&format!("{START}{sql}")));
+    let rows = |host: &TestHost<Sqlite>, table: &str| {
         host.open("last").unwrap().query(&format!("SELECT * FROM {table}"), &[]).unwrap()
     };
     let only = |table: &Table, other: &Table| {
@@ -81,7 +82,7 @@ fn verify(sql: &str, submission: Submission, expectation: &Json) -> Verdict {
         calls: Vec::new(),
         expectation: expectation.to_string(),
     };
-    State::verify(&TestHost::new("").changes(changes(sql)), evidence)
+    State::verify(&TestHost::new(NoDatabase).changes(changes(sql)), evidence)
 }
 
 fn done(sql: &str) -> Scored {

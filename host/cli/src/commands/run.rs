@@ -42,7 +42,7 @@ pub fn run(arguments: &RunArguments) -> Result<bool> {
     folder.write_refused(&refused)?;
     play_all(arguments, &workshop, &made, &policies, &folder)?;
     if work::INTERRUPTED.load(Ordering::SeqCst) {
-        output::note(&format!("interrupted; go on with: tribunal run .. --out {} --resume", path.display()));
+        output::note(&format!("interrupted; the same command with --resume and --out {} goes on", path.display()));
         return Ok(false);
     }
     report::show(&folder, arguments.place.json)?;

@@ -14,10 +14,6 @@ use clap::Parser;
 
 use crate::args::{Arguments, Command};
 
-// Episodes allocate many small things; the system allocator takes a third of their time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Everything was done.
 const DONE: u8 = 0;
 /// It was done, and the answer is no: a replay differs, a question is unclassified.

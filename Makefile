@@ -3,7 +3,7 @@ CARGO ?= cargo
 RUN ?= runs/default
 TRIBUNAL = target/debug/tribunal
 
-.PHONY: run test build plugins bench check clean
+.PHONY: run test build plugins bench reproducible check clean
 
 run: plugins ## the main job: every scripted policy over the analytics suite, a table and a page
 	$(TRIBUNAL) run --suite analytics --policy all --out $(RUN) --overwrite
@@ -19,6 +19,9 @@ plugins: build
 
 bench: plugins ## measure, beside yardsticks of the same run
 	$(CARGO) bench --profile dev -p tribunal-tests
+
+reproducible: ## build guests in two places and compare their bytes (minutes)
+	$(CARGO) test -p tribunal-component --test guest -- --ignored
 
 check: ## quick: formatting and lints
 	$(CARGO) fmt --all --check

@@ -3,7 +3,10 @@ CARGO ?= cargo
 RUN ?= runs/default
 TRIBUNAL = target/debug/tribunal
 
-.PHONY: run test build plugins bench reproducible check clean
+.PHONY: run test build plugins bench fuzz-sql fuzz-text reproducible check clean
+# How many, and from which seed, for the two fuzzers.
+N ?=
+SEED ?= 0
 
 run: plugins ## the main job: every scripted policy over the analytics suite, a table and a page
 	$(TRIBUNAL) run --suite analytics --policy all --out $(RUN) --overwrite
@@ -18,7 +21,18 @@ plugins: build
 	$(TRIBUNAL) build
 
 bench: plugins ## measure, beside yardsticks of the same run
-	$(CARGO) bench --profile dev -p tribunal-tests
+	$(CARGO) bench --profile dev --workspace --bench figures
+
+FUZZERS = fuzz-component fuzz-contract fuzz-suite fuzz-task fuzz-trace fuzz-values
+.PHONY: $(FUZZERS)
+$(FUZZERS): plugins ## one fuzzer with more cases: make fuzz-trace N=1000000 SEED=7
+	CASES=$(or $(N),100000) SEED=$(or $(SEED),0) $(CARGO) test -p tribunal-tests --test hostile -- --nocapture ::$(@:fuzz-%=%)
+
+fuzz-sql: ## random queries, ours against SQLite: make fuzz-sql N=200000 SEED=7
+	QUERIES=$(or $(N),200000) SEED=$(SEED) $(CARGO) test -p tribunal-tests --test differential no_answer -- --nocapture
+
+fuzz-text: ## statements that are meant to break something: make fuzz-text N=1000000 SEED=7
+	STATEMENTS=$(or $(N),1000000) SEED=$(SEED) $(CARGO) test -p tribunal-tests --test fuzz_text no_statement -- --nocapture
 
 reproducible: ## build guests in two places and compare their bytes (minutes)
 	$(CARGO) test -p tribunal-component --test guest -- --ignored

@@ -11,6 +11,9 @@ pub enum TasksError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A folder holds no suite.
+    #[error("{0}: no suite.toml in it; a suite is a folder with suite.toml, schemas/ and families/")]
+    NoSuite(String),
     /// A file's content is wrong.
     #[error("{file}: {key}: {why}")]
     Invalid {

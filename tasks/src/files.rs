@@ -1,6 +1,6 @@
 //! A suite's files, whether built in or read from a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
@@ -59,6 +59,15 @@ impl Files {
         self.0.retain(|path, _| keep(path));
     }
 
+    /// The names, without their ending, of the files that lie right in a folder.
+    pub(crate) fn names_in(&self, folder: &str) -> BTreeSet<String> {
+        let name = |path: &String| {
+            let name = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(".toml")?;
+            (!name.contains('/')).then(|| name.to_owned())
+        };
+        self.0.keys().filter_map(name).collect()
+    }
+
     /// All files, by path.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
@@ -76,14 +85,21 @@ impl Files {
     pub(crate) fn parse<T: DeserializeOwned>(&self, path: &str) -> Result<T, TasksError> {
         let text = self.text(path)?;
         toml::from_str(text).map_err(|fault| {
-            let line = fault
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map_or(1, |before| before.matches('\n').count() + 1);
             let why = fault.message().trim().replace('\n', " ");
-            TasksError::invalid(path, format!("line {line}"), why)
+            let before = fault.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+            TasksError::invalid(path, place(before), why)
         })
     }
+}
+
+/// The line and the key that a fault after this text is about.
+fn place(before: &str) -> String {
+    let number = before.matches('\n').count() + 1;
+    let line = before.rsplit('\n').next().unwrap_or("");
+    // `a = { b = 1` ends at the value of `b`.
+    let key =
+        line.trim_end().strip_suffix('=').and_then(|keys| keys.split([' ', ',', '{', '=']).rfind(|k| !k.is_empty()));
+    key.map_or_else(|| format!("line {number}"), |key| format!("line {number}, {key}"))
 }
 
 fn collect_embedded(prefix: &str, dir: &Dir<'_>, files: &mut BTreeMap<String, String>) {

@@ -33,7 +33,7 @@ pub(crate) struct RowsForm {
     /// The column that tells it from its namesakes, given as `identity`.
     #[serde(default)]
     pub(crate) identity: Option<String>,
-    /// Tables in which no row may point to it.
+    /// Tables in which no row may point to it, nor to any of the others.
     #[serde(default)]
     pub(crate) without: Vec<Without>,
     /// Only the row whose first column is the highest among the fitting rows that share the
@@ -176,27 +176,37 @@ fn beside(other: &Other, row: &Wide, candidate: &Wide) -> Result<bool, String> {
 /// alias, and the other rows under theirs.
 pub(crate) fn draw_row(form: &RowsForm, dataset: &Dataset, stream: &mut Stream) -> Result<Json, String> {
     let rows = wide_rows(form, dataset)?;
+    let free = rows.iter().map(|row| free(form, dataset, row)).collect::<Result<Vec<bool>, _>>()?;
     let mut fitting = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let alone = latest(form, &rows, index)? && free(form, dataset, row)?;
-        if alone && fits(&form.conditions, row)? && has_others(form, &rows, index)? {
+        let mut fit = free[index] && latest(form, &rows, index)? && fits(&form.conditions, row)?;
+        for other in form.others.values() {
+            fit = fit && !candidates(other, &rows, &free, index)?.is_empty();
+        }
+        if fit {
             fitting.push(index);
         }
     }
     let index = *stream.pick(&fitting).ok_or_else(|| format!("no row of {} fits", form.table))?;
-    let row = &rows[index];
-    let mut json = named(form, row)?;
+    let mut json = named(form, &rows[index])?;
     for (name, other) in &form.others {
-        let mut candidates = Vec::new();
-        for candidate in rows.iter().enumerate().filter(|(place, _)| *place != index).map(|(_, c)| c) {
-            if beside(other, row, candidate)? {
-                candidates.push(candidate);
-            }
-        }
-        let chosen = stream.pick(&candidates).ok_or("another row is gone")?;
+        let found = candidates(other, &rows, &free, index)?;
+        let chosen = stream.pick(&found).ok_or("another row is gone")?;
         json.insert(name.clone(), Json::Object(named(form, chosen)?));
     }
     Ok(Json::Object(json))
+}
+
+/// The rows that may be another one beside the row at `index`. They must be as free as that one:
+/// what is done to the wrong row must be possible, or a wrong way ends where the right one does.
+fn candidates<'r>(other: &Other, rows: &'r [Wide], free: &[bool], index: usize) -> Result<Vec<&'r Wide>, String> {
+    let mut found = Vec::new();
+    for (place, candidate) in rows.iter().enumerate() {
+        if place != index && free[place] && beside(other, &rows[index], candidate)? {
+            found.push(candidate);
+        }
+    }
+    Ok(found)
 }
 
 fn free(form: &RowsForm, dataset: &Dataset, row: &Wide) -> Result<bool, String> {
@@ -226,19 +236,6 @@ fn latest(form: &RowsForm, rows: &[Wide], index: usize) -> Result<bool, String> 
         }
     }
     Ok(!own.is_null())
-}
-
-fn has_others(form: &RowsForm, rows: &[Wide], index: usize) -> Result<bool, String> {
-    for other in form.others.values() {
-        let mut found = false;
-        for (place, candidate) in rows.iter().enumerate() {
-            found |= place != index && beside(other, &rows[index], candidate)?;
-        }
-        if !found {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// All fitting rows, in the table's order, if there are as many as the form says.
@@ -286,3 +283,6 @@ fn shown(row: &Wide) -> Map<String, Json> {
     }
     json
 }
+
+#[cfg(test)]
+mod tests;

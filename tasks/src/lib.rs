@@ -14,6 +14,7 @@
 //! seed by the names of what it is for, so that a new table or column changes no other.
 
 mod action;
+mod check;
 mod condition;
 mod context;
 mod contract;

@@ -1,10 +1,11 @@
 //! Reads a suite's files and checks what can be checked before anything is drawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tribunal_protocol::digest::{Digest, Hasher};
 use tribunal_protocol::task::{SchemaRef, TaskKind};
 
+use crate::check;
 use crate::error::TasksError;
 use crate::family::Family;
 use crate::files::Files;
@@ -14,17 +15,20 @@ use crate::render::Renderer;
 use crate::shape::{FORMAT, Shape};
 use crate::suite::{Schema, Suite};
 use crate::terms::Terms;
+use crate::trap::{self, Finding};
 
 /// Reads the suite whose `suite.toml` lies in the folder `base`.
 pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
     let suite_path = format!("{base}/suite.toml");
     let file: SuiteFile = files.parse(&suite_path)?;
     check_format(&suite_path, file.format)?;
+    check::names(&file, &suite_path)?;
     let (schema_folder, family_folder) = (joined(base, &file.schemas), joined(base, &file.families));
     let lists_path = format!("{schema_folder}/lists.toml");
     let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
-    let families = read_families(&files, &file, &family_folder)?;
+    let families = read_families(&files, &file, &family_folder, &suite_path)?;
     let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
+    let family_files = files.names_in(&family_folder);
     files.retain(|path| {
         let of_schema = |schema: &SchemaRef| path.starts_with(&schema_path(&schema_folder, schema));
         let of_family = |family: &String| path == format!("{family_folder}/{family}.toml");
@@ -32,18 +36,43 @@ pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
     });
     let folders = [(suite_path.as_str(), "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")];
     let suite = Suite { digest: digest(&files, &folders), file, lists, schemas, families, renderer: Renderer::new() };
-    check_carries(&suite)?;
-    for schema in suite.schemas.keys() {
-        suite.dataset(schema, 0)?;
-    }
+    check_carries(&suite, &family_files)?;
+    check_rows(&suite, &suite_path)?;
+    check_quotas(&suite, &suite_path)?;
     Ok(suite)
+}
+
+/// Makes the rows of every schema once, to see that they can be made and are sound.
+fn check_rows(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
+    let mut prints = BTreeMap::new();
+    for (schema, files) in &suite.schemas {
+        let dataset = suite.dataset(schema, 0)?;
+        if let Some(Finding { table, what }) = trap::validity(&dataset).into_iter().next() {
+            return Err(TasksError::invalid(&files.shape_file, format!("table {table}, rows"), what));
+        }
+        prints.insert(schema.to_string(), dataset.fingerprint());
+    }
+    check::fingerprints(&suite.file, suite_path, &|name| prints.get(name).copied())
+}
+
+fn check_quotas(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
+    let wanted = suite.file.quotas.iter().filter(|(_, count)| **count > 0);
+    match wanted.map(|(split, _)| *split).find(|split| suite.pairs(*split).is_empty()) {
+        None => Ok(()),
+        Some(split) => {
+            let why = format!("no schema of the split {split} carries a family of it; hold some out, or set it to 0");
+            Err(TasksError::invalid(suite_path, format!("quotas.{split}"), why))
+        }
+    }
 }
 
 /// Fewer wrong ways than this, and a judge that lets one fault pass may go unnoticed.
 const MUTANTS_MIN: usize = 3;
 
-fn check_carries(suite: &Suite) -> Result<(), TasksError> {
+fn check_carries(suite: &Suite, files: &BTreeSet<String>) -> Result<(), TasksError> {
+    let around = check::Around { files, family: &|name| suite.families.get(name) };
     for schema in suite.schemas.values() {
+        check::carries(schema, &around)?;
         for carry in &schema.terms.carries {
             // A schema may carry families that this suite leaves out.
             let Some(family) = suite.families.get(&carry.family) else {
@@ -69,22 +98,33 @@ fn check_format(file: &str, format: u32) -> Result<(), TasksError> {
     Err(TasksError::invalid(file, "format", why))
 }
 
-fn read_families(files: &Files, file: &SuiteFile, folder: &str) -> Result<BTreeMap<String, Family>, TasksError> {
+fn read_families(
+    files: &Files,
+    file: &SuiteFile,
+    folder: &str,
+    suite_path: &str,
+) -> Result<BTreeMap<String, Family>, TasksError> {
     let mut families = BTreeMap::new();
-    let mut wanted: Vec<String> = file.splits.families().cloned().collect();
-    while let Some(name) = wanted.pop() {
+    let mut wanted: Vec<(String, (String, &str))> =
+        file.splits.families().map(|name| (name.clone(), (suite_path.to_owned(), "splits"))).collect();
+    while let Some((name, (by, key))) = wanted.pop() {
         if families.contains_key(&name) {
             continue;
         }
         let path = format!("{folder}/{name}.toml");
+        check::files(files, (&by, key), &format!("family {name}"), &path)?;
         let family: Family = files.parse(&path)?;
         check_format(&path, family.format)?;
         if family.name != name {
             let why = format!("`{name}` expected as in the file's name, `{}` given", family.name);
             return Err(TasksError::invalid(path, "name", why));
         }
-        wanted.extend(family.like.clone());
+        wanted.extend(family.like.clone().map(|like| (like, (path, "like"))));
         families.insert(name, family);
+    }
+    for (name, family) in &families {
+        let base = family.like.as_ref().and_then(|base| families.get(base));
+        check::family(family, base, &format!("{folder}/{name}.toml"))?;
     }
     Ok(families)
 }
@@ -104,16 +144,16 @@ fn read_schemas(
         let schema = schema_ref(name).map_err(|why| TasksError::invalid(suite_path, "splits", why))?;
         let path = schema_path(folder, &schema);
         let (shape_file, terms_file) = (format!("{path}schema.toml"), format!("{path}terms.toml"));
+        for file in [&shape_file, &terms_file] {
+            check::files(files, (suite_path, "splits"), &format!("schema {name}"), file)?;
+        }
         let shape: Shape = files.parse(&shape_file)?;
         let mut terms: Terms = files.parse(&terms_file)?;
         check_format(&shape_file, shape.format)?;
         check_format(&terms_file, terms.format)?;
+        check::shape(&shape, &shape_file)?;
         terms.settle(&terms_file)?;
-        let both = Schema { shape, shape_file, terms, terms_file };
-        if schemas.insert(schema, both).is_some() {
-            let why = format!("schema {name} stands twice; a schema is either trained on or held out");
-            return Err(TasksError::invalid(suite_path, "splits", why));
-        }
+        schemas.insert(schema, Schema { shape, shape_file, terms, terms_file });
     }
     Ok(schemas)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tribunal_protocol::schema::{ColumnSchema, ForeignKey, TableSchema};
+use tribunal_protocol::schema::{ColumnSchema, Engine, ForeignKey, TableSchema};
 use tribunal_protocol::value::Kind;
 
 use crate::condition::Conditions;
@@ -23,6 +23,9 @@ pub(crate) struct Shape {
     pub(crate) title: String,
     /// What `now` is in it, as ISO text.
     pub(crate) clock: String,
+    /// What runs its SQL: `gluesql`, or `sqlite`.
+    #[serde(default)]
+    pub(crate) engine: Engine,
     /// The tables; a table refers only to tables before it.
     #[serde(rename = "table")]
     pub(crate) tables: Vec<TableShape>,

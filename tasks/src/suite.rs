@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tribunal_protocol::digest::Digest;
-use tribunal_protocol::schema::Dataset;
+use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::task::{SchemaRef, Split, TaskKind};
 
 use crate::draft::{Draft, Slot};
@@ -68,10 +68,19 @@ impl Suite {
     /// What cannot be read, or is wrong, by file and key.
     pub fn load(path: &Path) -> Result<Suite, TasksError> {
         let mut files = Files::default();
-        files.read_file("suite/suite.toml", &path.join("suite.toml"))?;
+        let suite_file = path.join("suite.toml");
+        if !suite_file.is_file() {
+            return Err(TasksError::NoSuite(path.display().to_string()));
+        }
+        files.read_file("suite/suite.toml", &suite_file)?;
         let file: SuiteFile = files.parse("suite/suite.toml")?;
-        for folder in [&file.schemas, &file.families] {
-            files.read(&read::joined("suite", folder), &path.join(folder))?;
+        for (key, folder) in [("schemas", &file.schemas), ("families", &file.families)] {
+            let from_here = path.join(folder);
+            if !from_here.is_dir() {
+                let why = format!("no folder `{folder}` beside suite.toml; make it, or say where it is");
+                return Err(TasksError::invalid("suite/suite.toml", key, why));
+            }
+            files.read(&read::joined("suite", folder), &from_here)?;
         }
         read::suite(files, "suite")
     }
@@ -133,6 +142,14 @@ impl Suite {
         let name = schema.to_string();
         let origin = Origin { schema: &name, seed };
         generate::dataset(&known.shape, &self.lists, &known.shape_file, origin)
+    }
+
+    /// What runs the SQL of a schema.
+    ///
+    /// # Errors
+    /// [`TasksError::UnknownSchema`].
+    pub fn engine(&self, schema: &SchemaRef) -> Result<Engine, TasksError> {
+        self.schema(schema).map(|schema| schema.shape.engine)
     }
 
     fn schema(&self, schema: &SchemaRef) -> Result<&Schema, TasksError> {

@@ -1,6 +1,5 @@
 //! Gold queries on both engines: ours behind the task's own contract, and SQLite. What the two do
 //! not agree on could never become a task.
-#![expect(clippy::panic, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! What the tests and benches of the whole share. Not part of the product.
 
-#[cfg(feature = "differential")]
+pub mod interference;
+pub mod mutate;
 pub mod random_queries;
+pub mod random_text;
+pub mod told;
 pub mod tool;

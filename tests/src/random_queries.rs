@@ -21,7 +21,7 @@ pub use query::Limits;
 /// Texts of ASCII.
 const ASCII: &[&str] = &["", "ada", "Ada", "ABC", "abc", "a%b", "a_b", "x y", " pad ", "O'Neil", "line\nbreak", "Zoe"];
 /// Texts beyond it.
-const BEYOND: &[&str] = &["Zoë", "naïve", "日本", "ß", "éa", "ÀÉ", "a\u{a0}b"];
+const BEYOND: &[&str] = &["Zoë", "naïve", "日本", "ß", "éa", "ÀÉ", "a\u{a0}b", "😀a", "e\u{301}", "日本語日本語"];
 
 /// A source of random choices.
 pub struct Dice(ChaCha8Rng);
@@ -90,58 +90,45 @@ fn day(text: &str) -> i32 {
     parse_date(text).unwrap_or(0)
 }
 
-fn column(name: &str, kind: Kind, nullable: bool) -> ColumnSchema {
-    ColumnSchema { name: name.to_owned(), kind, nullable, description: String::new() }
-}
-
-fn table(name: &str, columns: Vec<ColumnSchema>, key: &[&str]) -> TableSchema {
-    TableSchema {
-        name: name.to_owned(),
-        columns,
-        primary_key: key.iter().map(|name| (*name).to_owned()).collect(),
-        ..TableSchema::default()
-    }
-}
-
 fn customers() -> TableSchema {
     let columns = vec![
-        column("id", Kind::Integer, false),
-        column("name", Kind::Text, true),
-        column("city", Kind::Text, false),
-        column("joinedOn", Kind::Date, true),
-        column("score", Kind::Float, true),
-        column("vip", Kind::Boolean, true),
-        column("credit", Kind::Decimal, true),
+        ColumnSchema::new("id", Kind::Integer, false),
+        ColumnSchema::new("name", Kind::Text, true),
+        ColumnSchema::new("city", Kind::Text, false),
+        ColumnSchema::new("joinedOn", Kind::Date, true),
+        ColumnSchema::new("score", Kind::Float, true),
+        ColumnSchema::new("vip", Kind::Boolean, true),
+        ColumnSchema::new("credit", Kind::Decimal, true),
     ];
-    table("customers", columns, &["id"])
+    TableSchema::new("customers", columns, &["id"])
 }
 
 fn orders() -> TableSchema {
     let columns = vec![
-        column("id", Kind::Integer, false),
-        column("customer_id", Kind::Integer, true),
-        column("placed", Kind::Timestamp, true),
-        column("shipped", Kind::Date, true),
-        column("total", Kind::Decimal, true),
-        column("fee", Kind::Decimal, true),
-        column("discount", Kind::Float, false),
-        column("paid", Kind::Boolean, false),
-        column("status", Kind::Text, true),
+        ColumnSchema::new("id", Kind::Integer, false),
+        ColumnSchema::new("customer_id", Kind::Integer, true),
+        ColumnSchema::new("placed", Kind::Timestamp, true),
+        ColumnSchema::new("shipped", Kind::Date, true),
+        ColumnSchema::new("total", Kind::Decimal, true),
+        ColumnSchema::new("fee", Kind::Decimal, true),
+        ColumnSchema::new("discount", Kind::Float, false),
+        ColumnSchema::new("paid", Kind::Boolean, false),
+        ColumnSchema::new("status", Kind::Text, true),
     ];
-    table("orders", columns, &["id"])
+    TableSchema::new("orders", columns, &["id"])
 }
 
 fn items() -> TableSchema {
     let columns = vec![
-        column("order_id", Kind::Integer, true),
-        column("line", Kind::Integer, false),
-        column("qty", Kind::Integer, true),
-        column("price", Kind::Decimal, false),
-        column("weight", Kind::Float, true),
-        column("due", Kind::Timestamp, false),
-        column("note", Kind::Text, true),
+        ColumnSchema::new("order_id", Kind::Integer, true),
+        ColumnSchema::new("line", Kind::Integer, false),
+        ColumnSchema::new("qty", Kind::Integer, true),
+        ColumnSchema::new("price", Kind::Decimal, false),
+        ColumnSchema::new("weight", Kind::Float, true),
+        ColumnSchema::new("due", Kind::Timestamp, false),
+        ColumnSchema::new("note", Kind::Text, true),
     ];
-    table("items", columns, &[])
+    TableSchema::new("items", columns, &[])
 }
 
 fn row(schema: &TableSchema, id: i64, ascii: bool, dice: &mut Dice) -> Vec<Value> {
@@ -158,14 +145,23 @@ fn cell(column: &ColumnSchema, id: i64, ascii: bool, dice: &mut Dice) -> Value {
     match column.kind {
         Kind::Boolean => Value::Boolean(dice.chance(50)),
         Kind::Integer if column.name.ends_with("_id") => Value::Integer(dice.between(1, 26)),
+        Kind::Integer if dice.chance(4) => Value::Integer(1_000_003),
         Kind::Integer => Value::Integer(dice.between(-3, 6)),
         Kind::Float => Value::Float(quarters(dice.between(-12, 24))),
         Kind::Decimal if column.name == "fee" => Value::Decimal(Decimal::new(dice.between(-200, 999), 2)),
         Kind::Decimal => Value::Decimal(Decimal::new(dice.between(-12, 40) * 25, 2)),
         Kind::Text | Kind::Unknown => Value::Text(words(ascii, dice)),
+        // Some before 1970, which is where days are counted from.
+        Kind::Date if dice.chance(8) => Value::Date(i32::try_from(dice.between(-40_000, 10)).unwrap_or(0)),
         Kind::Date => Value::Date(day("2023-12-28") + i32::try_from(dice.between(0, 70)).unwrap_or(0)),
         Kind::Timestamp => Value::Timestamp(moment(dice)),
     }
+}
+
+/// A random cell of a column, whatever its row; of a column `id`, one from 1 to 60.
+pub fn random_cell(column: &ColumnSchema, dice: &mut Dice) -> Value {
+    let id = dice.between(1, 60);
+    cell(column, id, false, dice)
 }
 
 fn words(ascii: bool, dice: &mut Dice) -> String {
@@ -174,8 +170,13 @@ fn words(ascii: bool, dice: &mut Dice) -> String {
 }
 
 fn moment(dice: &mut Dice) -> i64 {
-    let date = i64::from(day("2023-12-28")) + dice.between(0, 70);
-    let time = if dice.chance(30) { 0 } else { dice.between(0, 86_399) * 1_000_000 };
+    let recent = i64::from(day("2023-12-28")) + dice.between(0, 70);
+    let date = if dice.chance(8) { dice.between(-40_000, 10) } else { recent };
+    let time = match dice.below(10) {
+        0..=2 => 0,
+        3 => dice.between(0, 86_399) * 1_000_000 + 250_000,
+        _ => dice.between(0, 86_399) * 1_000_000,
+    };
     date * MICROS_PER_DAY + time
 }
 

@@ -53,6 +53,7 @@ pub struct Said {
 /// # Panics
 /// Where the binary is missing: `make test` builds it.
 #[must_use]
+#[expect(clippy::panic, reason = "a test without its binary cannot go on")]
 pub fn said(folder: &Path, arguments: &[&str]) -> Said {
     match tribunal(folder, arguments).output() {
         Ok(output) => read(&output),
@@ -60,7 +61,9 @@ pub fn said(folder: &Path, arguments: &[&str]) -> Said {
     }
 }
 
-fn read(output: &Output) -> Said {
+/// What the output of a finished run said.
+#[must_use]
+pub fn read(output: &Output) -> Said {
     Said {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),

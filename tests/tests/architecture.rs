@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md, held: arrows point down, and each foreign library has one owner.
-#![expect(clippy::unwrap_used, missing_docs, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ const ORDER: [&str; 16] = [
     "tribunal-contract",
     "tribunal-sql",
     "tribunal-engine",
-    "tribunal-database",
     "tribunal-sqlite",
+    "tribunal-database",
     "tribunal-component",
     "tribunal-sandbox",
     "tribunal-trace",

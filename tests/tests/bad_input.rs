@@ -1,5 +1,5 @@
 //! Bad input: one clear line that says how to mend it, exit code 2, nothing half-written.
-#![expect(clippy::unwrap_used, missing_docs, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 

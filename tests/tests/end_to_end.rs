@@ -1,5 +1,5 @@
 //! The main job as a user runs it: the binary, its exit codes and its files.
-#![expect(clippy::unwrap_used, missing_docs, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use tribunal_import::ImportedSuite;
 use tribunal_maker::{Library, Maker, Refused, Source};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
-use tribunal_protocol::schema::Dataset;
+use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::task::{SchemaRef, Task};
 use tribunal_tasks::{Draft, Slot, Suite};
 
@@ -63,6 +63,10 @@ impl Source for MadeRows {
     fn dataset(&self, schema: &SchemaRef, seed: u64) -> Result<Dataset, String> {
         self.0.dataset(schema, seed).map_err(|why| why.to_string())
     }
+
+    fn engine(&self, schema: &SchemaRef) -> Result<Engine, String> {
+        self.0.engine(schema).map_err(|why| why.to_string())
+    }
 }
 
 struct ImportedRows(Arc<ImportedSuite>);
@@ -70,6 +74,11 @@ struct ImportedRows(Arc<ImportedSuite>);
 impl Source for ImportedRows {
     fn dataset(&self, schema: &SchemaRef, _seed: u64) -> Result<Dataset, String> {
         self.0.dataset(schema).cloned().ok_or_else(|| format!("the suite holds no schema {schema}"))
+    }
+
+    /// Its tasks were judged on the default engine when they were imported.
+    fn engine(&self, _schema: &SchemaRef) -> Result<Engine, String> {
+        Ok(Engine::default())
     }
 }
 

@@ -63,10 +63,12 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a new run folder. One that exists is refused, unless it may be overwritten.
-    pub fn create(path: &Path, overwrite: bool) -> Result<RunFolder> {
+    /// Makes a new run folder with its `run.json`. One that exists is refused, unless it may be
+    /// overwritten. Where `run.json` cannot be written, all is as it was before.
+    pub fn create(path: &Path, file: &RunFile, overwrite: bool) -> Result<RunFolder> {
         let folder = RunFolder { path: path.to_owned() };
-        if path.exists() {
+        let is_new = !path.exists();
+        if !is_new {
             let empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
             let ours = path.join("run.json").exists();
             if !empty && !ours {
@@ -78,15 +80,36 @@ impl RunFolder {
                     path.display()
                 );
             }
-            if ours {
-                let traces = path.join("traces");
-                if traces.exists() {
-                    std::fs::remove_dir_all(&traces).with_context(|| cannot("empty", &traces))?;
+        }
+        std::fs::create_dir_all(path).with_context(|| cannot("make", path))?;
+        if let Err(why) = folder.write_run_file(file) {
+            if is_new {
+                // A folder that is not empty stays; what is reported is why nothing was written.
+                let _ = std::fs::remove_dir(path);
+            }
+            return Err(why);
+        }
+        folder.clear()?;
+        let traces = folder.at("traces");
+        std::fs::create_dir_all(&traces).with_context(|| cannot("make", &traces))?;
+        Ok(folder)
+    }
+
+    /// Takes away what an earlier run left beside `run.json`: it would pass for this run's.
+    fn clear(&self) -> Result<()> {
+        let traces = self.at("traces");
+        if traces.exists() {
+            std::fs::remove_dir_all(&traces).with_context(|| cannot("empty", &traces))?;
+        }
+        for path in ["tasks.jsonl", "refused.json", "summary.json", "report.html"].map(|name| self.at(name)) {
+            match std::fs::remove_file(&path) {
+                Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(why).with_context(|| cannot("remove", &path));
                 }
+                _ => {}
             }
         }
-        std::fs::create_dir_all(path.join("traces")).with_context(|| cannot("make", path))?;
-        Ok(folder)
+        Ok(())
     }
 
     /// Opens a run folder that is there.

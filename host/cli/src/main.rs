@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(&report),
         Command::CompileWorker(worker) => commands::compile_worker::run(&worker),
     };
-    ExitCode::from(match done {
+    ExitCode::from(match done.and_then(|yes| output::finish().map(|()| yes)) {
         Ok(true) => DONE,
         Ok(false) => NEGATIVE,
         Err(error) => {

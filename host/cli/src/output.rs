@@ -1,7 +1,9 @@
 //! Everything that is printed.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
+use anyhow::Context as _;
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -25,9 +27,31 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A line of the result. A closed pipe is no error of ours.
+/// The first line of the result that could not be written.
+static LOST: Mutex<Option<std::io::Error>> = Mutex::new(None);
+
+/// A line of the result. One that cannot be written is reported at the end, by [`finish`].
 pub fn line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    keep(writeln!(std::io::stdout(), "{text}"));
+}
+
+fn keep(written: std::io::Result<()>) {
+    match written {
+        // Whoever closed the pipe has seen enough: no error of ours.
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => {
+            LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        }
+        _ => {}
+    }
+}
+
+/// Whether all of the result was written. A part of a result must not pass for the whole.
+pub fn finish() -> anyhow::Result<()> {
+    keep(std::io::stdout().flush());
+    match LOST.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        None => Ok(()),
+        Some(why) => Err(why).context("cannot write the result to standard output; is the disk full?"),
+    }
 }
 
 /// The result as JSON.

@@ -17,6 +17,7 @@ pub fn jobs(asked: Option<usize>) -> usize {
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Notices Ctrl-C once; a second one ends the program as usual.
+#[expect(clippy::disallowed_methods, reason = "the cli exits")]
 pub fn watch_interrupts() -> Result<()> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("start the signal watch")?;

@@ -150,17 +150,11 @@ pub fn build_guests(
     plan: &BuildPlan,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Vec<BuiltComponent>, BuildFault> {
-    let target_dir = folder(&plan.target_dir)?;
     let out_dir = folder(&plan.out_dir)?;
-    let workspace = metadata::read(toolchain, &plan.manifest_dir)?;
-    let packages = workspace.choose(&plan.packages)?;
-    let modules = compile(toolchain, plan, &workspace, &packages, &target_dir, on_event)?;
-    packages
+    build_modules(toolchain, plan, on_event)?
         .iter()
-        .map(|package| {
-            let module = modules.get(package);
-            let none = || BuildFault::NoModule { package: format!("package `{package}`") };
-            let built = componentize(package, module.ok_or_else(none)?, &out_dir)?;
+        .map(|(package, module)| {
+            let built = componentize(package, module, &out_dir)?;
             on_event(Event::Built {
                 package: package.clone(),
                 path: built.path.clone(),
@@ -170,6 +164,24 @@ pub fn build_guests(
             Ok(built)
         })
         .collect()
+}
+
+/// Builds only the core module of each package: for a guest with a world of its own, of which no
+/// plugin can be made. The plan's `out_dir` stays untouched.
+///
+/// # Errors
+/// Cargo failed, or a package is unknown or makes no module.
+pub fn build_modules(
+    toolchain: &Toolchain,
+    plan: &BuildPlan,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<BTreeMap<String, PathBuf>, BuildFault> {
+    let target_dir = folder(&plan.target_dir)?;
+    let workspace = metadata::read(toolchain, &plan.manifest_dir)?;
+    let packages = workspace.choose(&plan.packages)?;
+    let mut modules = compile(toolchain, plan, &workspace, &packages, &target_dir, on_event)?;
+    let none = |package: &str| BuildFault::NoModule { package: format!("package `{package}`") };
+    packages.into_iter().map(|name| modules.remove(&name).ok_or_else(|| none(&name)).map(|path| (name, path))).collect()
 }
 
 /// Runs cargo and gives the module of each package.

@@ -58,7 +58,6 @@ fn only_its_own_world(core: &[u8]) -> wasmparser::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -20,7 +20,7 @@ pub mod world;
 #[cfg(test)]
 mod fixture;
 
-pub use build::{BuildFault, BuildPlan, BuiltComponent, build_guest, build_guests};
+pub use build::{BuildFault, BuildPlan, BuiltComponent, build_guest, build_guests, build_modules};
 pub use encode::encode;
 pub use event::Event;
 pub use inspect::{Shape, ShapeFault, inspect};

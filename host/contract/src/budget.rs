@@ -1,6 +1,7 @@
 //! How much may be used.
 
 use tribunal_protocol::digest::Hasher;
+use tribunal_protocol::limits::Limits;
 use tribunal_protocol::usage::Usage;
 
 /// The budget as a contract states it; what it leaves out is `None`.
@@ -35,6 +36,21 @@ impl Budget {
             ("fuel", self.fuel),
             ("memory", self.memory),
         ]
+    }
+
+    /// What limits allow the sessions of one plugin at most. Fuel and memory are the sandbox's to
+    /// hold.
+    #[must_use]
+    pub fn most(limits: &Limits) -> Budget {
+        Budget {
+            statements: Some(limits.statements),
+            rows_scanned: Some(limits.rows_scanned),
+            rows_returned: Some(limits.rows_returned),
+            bytes_returned: Some(limits.bytes_returned),
+            rows_written: Some(limits.rows_written),
+            fuel: None,
+            memory: None,
+        }
     }
 
     /// The smaller of both, part by part.
@@ -77,12 +93,13 @@ pub struct Allowance {
 
 impl From<&Budget> for Allowance {
     fn from(budget: &Budget) -> Allowance {
+        let default = Limits::default();
         Allowance {
-            statements: budget.statements.unwrap_or(1_000),
-            rows_scanned: budget.rows_scanned.unwrap_or(20_000_000),
-            rows_returned: budget.rows_returned.unwrap_or(100_000),
-            bytes_returned: budget.bytes_returned.unwrap_or(16 << 20),
-            rows_written: budget.rows_written.unwrap_or(10_000),
+            statements: budget.statements.unwrap_or(default.statements),
+            rows_scanned: budget.rows_scanned.unwrap_or(default.rows_scanned),
+            rows_returned: budget.rows_returned.unwrap_or(default.rows_returned),
+            bytes_returned: budget.bytes_returned.unwrap_or(default.bytes_returned),
+            rows_written: budget.rows_written.unwrap_or(default.rows_written),
             fuel: budget.fuel,
             memory: budget.memory,
         }

@@ -23,34 +23,21 @@ const ANALYST: &str = r#"
     memory = "64 MiB"
 "#;
 
-fn column(name: &str, kind: Kind) -> ColumnSchema {
-    ColumnSchema { name: name.to_owned(), kind, nullable: true, description: String::new() }
-}
-
 fn schemas() -> Vec<TableSchema> {
-    let table = |name: &str, columns: Vec<ColumnSchema>| TableSchema {
-        name: name.to_owned(),
-        columns,
-        primary_key: vec!["id".to_owned()],
-        ..TableSchema::default()
+    let table = |name: &str, columns: &[(&str, Kind)]| {
+        let columns = columns.iter().map(|(name, kind)| ColumnSchema::new(*name, *kind, true)).collect();
+        TableSchema::new(name, columns, &["id"])
     };
-    vec![
-        table(
-            "invoices",
-            vec![
-                column("id", Kind::Integer),
-                column("account_id", Kind::Integer),
-                column("total", Kind::Decimal),
-                column("voided", Kind::Boolean),
-                column("issued_on", Kind::Date),
-                column("note", Kind::Text),
-            ],
-        ),
-        table(
-            "refunds",
-            vec![column("id", Kind::Integer), column("invoice_id", Kind::Integer), column("amount", Kind::Decimal)],
-        ),
-    ]
+    let invoices = [
+        ("id", Kind::Integer),
+        ("account_id", Kind::Integer),
+        ("total", Kind::Decimal),
+        ("voided", Kind::Boolean),
+        ("issued_on", Kind::Date),
+        ("note", Kind::Text),
+    ];
+    let refunds = [("id", Kind::Integer), ("invoice_id", Kind::Integer), ("amount", Kind::Decimal)];
+    vec![table("invoices", &invoices), table("refunds", &refunds)]
 }
 
 fn error(text: &str) -> ContractError {

@@ -11,17 +11,8 @@ const TABLES: [&str; 3] = ["a", "b", "*"];
 const COLUMNS: [&str; 3] = ["x", "y", "z"];
 
 fn schemas() -> Vec<TableSchema> {
-    let column = |name: &&str| ColumnSchema {
-        name: (*name).to_owned(),
-        kind: Kind::Integer,
-        nullable: true,
-        description: String::new(),
-    };
-    let table = |name: &str| TableSchema {
-        name: name.to_owned(),
-        columns: COLUMNS.iter().map(column).collect(),
-        ..TableSchema::default()
-    };
+    let columns = || COLUMNS.map(|name| ColumnSchema::new(name, Kind::Integer, true)).to_vec();
+    let table = |name| TableSchema::new(name, columns(), &[]);
     ["a", "b", "c"].map(table).to_vec()
 }
 

@@ -17,7 +17,7 @@ use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Kind, Value};
 
 fn column(name: &str, kind: Kind) -> ColumnSchema {
-    ColumnSchema { name: name.to_owned(), kind, nullable: true, description: String::new() }
+    ColumnSchema::new(name, kind, true)
 }
 
 fn dataset(rows: i64) -> Dataset {

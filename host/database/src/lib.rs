@@ -9,14 +9,9 @@
 //! use tribunal_protocol::session::Session;
 //! use tribunal_protocol::{Kind, Value};
 //!
-//! let column = |name: &str, kind| ColumnSchema {
-//!     name: name.to_owned(), kind, nullable: false, description: String::new(),
-//! };
-//! let schema = TableSchema {
-//!     name: "invoices".to_owned(),
-//!     columns: vec![column("id", Kind::Integer), column("secret", Kind::Text)],
-//!     ..TableSchema::default()
-//! };
+//! let column = |name, kind| ColumnSchema::new(name, kind, false);
+//! let columns = vec![column("id", Kind::Integer), column("secret", Kind::Text)];
+//! let schema = TableSchema::new("invoices", columns, &[]);
 //! let rows = vec![vec![Value::Integer(1), Value::Text("x".to_owned())]];
 //! let snapshot = Snapshot::seal(&Dataset { clock: 0, tables: vec![TableData { schema, rows }] })?;
 //! let contract = Contract::parse(r#"
@@ -32,13 +27,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backend;
 mod catalog;
 mod error;
 mod memo;
 mod session;
+mod sqlite;
 mod state;
 
 pub use error::DatabaseError;
 pub use session::GlueSession;
 pub use state::{Snapshot, State, changes};
-pub use tribunal_engine::{ENGINE, STACK_BYTES, on_deep_stack};
+pub use tribunal_engine::{STACK_BYTES, on_deep_stack};
+use tribunal_protocol::schema::Engine;
+
+/// An engine with its version, as traces name it.
+#[must_use]
+pub fn engine_name(engine: Engine) -> String {
+    match engine {
+        Engine::Gluesql => tribunal_engine::ENGINE.to_owned(),
+        Engine::Sqlite => tribunal_sqlite::engine_name(),
+    }
+}

@@ -3,30 +3,31 @@
 use std::sync::Arc;
 
 use tribunal_contract::{Effective, TableGrant};
-use tribunal_engine::{Changed, Queried, Request, is_deep, on_deep_stack};
+use tribunal_engine::{Changed, Queried, is_deep, on_deep_stack};
 use tribunal_protocol::session::{Session, TableInfo};
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Code, Digest, Failure, Table, Value};
-use tribunal_sql::{prepare_change, prepare_query};
 
-use crate::catalog::{Changing, Readable};
+use crate::backend::{Call, Runner};
 use crate::memo::Remembered;
 use crate::state::State;
 
-/// A session on one state under one contract, on the GlueSQL engine.
+/// A session on one state under one contract, on the engine of the state's schema.
 #[derive(Debug)]
 pub struct GlueSession {
     state: State,
     contract: Arc<Effective>,
     usage: Usage,
     violations: u32,
+    runner: Runner,
 }
 
 impl GlueSession {
     /// Opens a session on a state. `spent` is what was used of the contract's budget before.
     #[must_use]
     pub fn open(state: State, contract: Arc<Effective>, spent: Usage) -> GlueSession {
-        GlueSession { state, contract, usage: spent, violations: 0 }
+        let runner = Runner::of(&state.backend, &state.tables, &contract);
+        GlueSession { state, contract, usage: spent, violations: 0, runner }
     }
 
     /// The state as the session leaves it.
@@ -58,7 +59,8 @@ impl GlueSession {
             self.charge(&remembered.table, remembered.rows_scanned);
             return Ok(Table::clone(&remembered.table));
         }
-        let Queried { result, rows_scanned, reads } = self.run(sql, parameters, &left)?;
+        let call = Call { tables: &self.state.tables, contract: &self.contract, sql, parameters, left: &left };
+        let Queried { result, rows_scanned, reads } = self.runner.query(call)?;
         let table = match result {
             Ok(table) => table,
             Err(failure) => {
@@ -71,19 +73,6 @@ impl GlueSession {
             self.remember(key, &table, rows_scanned, reads);
         }
         Ok(table)
-    }
-
-    fn run(&self, sql: &str, parameters: &[Value], left: &Usage) -> Result<Queried, Failure> {
-        let catalog = Readable { contract: &self.contract, clock: self.state.tables.clock() };
-        let prepared = prepare_query(sql, &catalog, parameters)?;
-        let request = Request {
-            tables: &self.state.tables,
-            contract: &self.contract,
-            left,
-            statement: &prepared.statement,
-            parameters,
-        };
-        Ok(tribunal_engine::query(request, &prepared.kinds, &prepared.names))
     }
 
     fn charge(&mut self, table: &Table, rows_scanned: u64) {
@@ -114,16 +103,8 @@ impl GlueSession {
 
     fn write(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Failure> {
         let left = self.begin()?;
-        let catalog = Changing { contract: &self.contract, clock: self.state.tables.clock() };
-        let prepared = prepare_change(sql, &catalog, parameters)?;
-        let request = Request {
-            tables: &self.state.tables,
-            contract: &self.contract,
-            left: &left,
-            statement: &prepared.statement,
-            parameters,
-        };
-        let Changed { result, rows_scanned } = tribunal_engine::change(request);
+        let call = Call { tables: &self.state.tables, contract: &self.contract, sql, parameters, left: &left };
+        let Changed { result, rows_scanned } = self.runner.change(call)?;
         self.usage.rows_scanned += rows_scanned;
         let (tables, touched) = result?;
         self.usage.rows_written += touched;

@@ -5,9 +5,10 @@ use std::sync::{Arc, OnceLock};
 use tribunal_contract::Effective;
 use tribunal_engine::Tables;
 use tribunal_protocol::Digest;
-use tribunal_protocol::schema::{Dataset, TableSchema};
+use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::session::TableChanges;
 
+use crate::backend::Backend;
 use crate::error::DatabaseError;
 use crate::memo::Memo;
 
@@ -32,9 +33,29 @@ impl Snapshot {
     /// # Errors
     /// What is wrong, with the table and the row.
     pub fn seal(dataset: &Dataset) -> Result<Snapshot, DatabaseError> {
-        let state = State { tables: Tables::from_dataset(dataset)?, memo: Arc::new(Memo::new(MEMO_BYTES)) };
+        Snapshot::seal_on(dataset, Engine::default())
+    }
+
+    /// As [`Snapshot::seal`], for an engine: sessions on the snapshot and its forks run on it.
+    ///
+    /// # Errors
+    /// As there, and a value that the engine would not keep as it is.
+    pub fn seal_on(dataset: &Dataset, engine: Engine) -> Result<Snapshot, DatabaseError> {
+        let tables = Tables::from_dataset(dataset)?;
+        match engine {
+            Engine::Gluesql => {}
+            Engine::Sqlite => tribunal_sqlite::check(dataset)?,
+        }
+        let backend = Backend::of(engine, &tables);
+        let state = State { tables, backend, memo: Arc::new(Memo::new(MEMO_BYTES)) };
         let schemas = dataset.tables.iter().map(|table| table.schema.clone());
         Ok(Snapshot(Arc::new(Sealed { state, schemas: schemas.collect(), digest: OnceLock::new() })))
+    }
+
+    /// The engine that sessions on it run on.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.0.state.backend.engine()
     }
 
     /// The same snapshot with a memory of its own for query results: `bytes` of them at most, 0
@@ -42,7 +63,7 @@ impl Snapshot {
     #[must_use]
     pub fn with_memo(&self, bytes: usize) -> Snapshot {
         Snapshot(Arc::new(Sealed {
-            state: State { tables: self.0.state.tables.clone(), memo: Arc::new(Memo::new(bytes)) },
+            state: State { memo: Arc::new(Memo::new(bytes)), ..self.0.state.clone() },
             schemas: self.0.schemas.clone(),
             digest: self.0.digest.clone(),
         }))
@@ -78,6 +99,7 @@ impl Snapshot {
 #[derive(Clone, Debug)]
 pub struct State {
     pub(crate) tables: Tables,
+    pub(crate) backend: Backend,
     pub(crate) memo: Arc<Memo>,
 }
 

@@ -131,7 +131,6 @@ fn widened(number: i64) -> f64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use rust_decimal::Decimal;

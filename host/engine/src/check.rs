@@ -10,6 +10,7 @@ use tribunal_protocol::Kind;
 
 use crate::cell::{compare, is_null};
 use crate::gate::Test;
+use crate::native::Pattern;
 
 /// A condition on the cell at one place of a stored row.
 #[derive(Clone, Debug)]
@@ -23,6 +24,7 @@ enum Tested {
     Compare(BinaryOperator, Cell),
     In(HashSet<Key>),
     Null(bool),
+    Like(Pattern),
 }
 
 impl Check {
@@ -41,6 +43,10 @@ impl Check {
                 Tested::In(keys.ok()?)
             }
             Test::Null(null) => Tested::Null(*null),
+            Test::Like(pattern) => {
+                (kind == Kind::Text).then_some(())?;
+                Tested::Like(pattern.clone())
+            }
         };
         Some(Check { place, test })
     }
@@ -52,6 +58,7 @@ impl Check {
         };
         match &self.test {
             Tested::Null(null) => is_null(cell) == *null,
+            Tested::Like(pattern) => matches!(cell, Cell::Str(text) if pattern.matches(text)),
             Tested::In(keys) => Key::try_from(cell).is_ok_and(|key| keys.contains(&key)),
             Tested::Compare(operator, constant) => compare(cell, constant).is_some_and(|ordering| match operator {
                 BinaryOperator::Eq => ordering.is_eq(),

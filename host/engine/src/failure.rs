@@ -16,9 +16,14 @@ pub(crate) fn stopped(stop: Stop) -> Failure {
         Stop::Scanned => Failure::quota("the budget of rows scanned is spent"),
         Stop::Joined => Failure::quota("the joins of this statement combine too many rows"),
         Stop::NotAscii => Failure::unsupported(
-            "SUBSTR, LEFT, RIGHT, POSITION, LPAD, RPAD and TRIM of characters are supported on \
-             ASCII text alone, and there is other text in the columns of this statement",
+            "SUBSTR, LEFT, RIGHT, POSITION and TRIM of characters of an aggregate are supported on \
+             ASCII text alone, and there is other text in the columns of this statement; put the \
+             aggregate into a derived table",
         ),
+        Stop::Grown => Failure::quota(format!(
+            "the texts of this statement grow too long; one may have {} KiB",
+            crate::native::MAX_TEXT >> 10
+        )),
         Stop::Refused => Failure::unsupported("the statement is not supported"),
     }
 }

@@ -3,10 +3,11 @@
 
 use std::cell::{Cell as Counter, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::result::Result as StdResult;
 
 use gluesql_core::ast::Expr;
 use gluesql_core::data::{CustomFunction as Function, Key, Schema};
-use gluesql_core::error::{Error, Result};
+use gluesql_core::error::{Error, EvaluateError, Result};
 use gluesql_core::plan::StatementPlan;
 use gluesql_core::planner::{plan_aggregate, plan_hash_join};
 use gluesql_core::prelude::Value as Cell;
@@ -16,9 +17,11 @@ use gluesql_core::store::{
 };
 
 use tribunal_contract::TableGrant;
+use tribunal_protocol::Failure;
 
 use crate::gate::Test;
-use crate::store::{RowNumber, TableState};
+use crate::native::{self, MAX_TEXT, MEASURE, Native, Wrong};
+use crate::store::{Row, RowNumber, TableState};
 use crate::view::View;
 
 /// Why a statement was stopped.
@@ -30,6 +33,8 @@ pub(crate) enum Stop {
     Joined,
     /// A text beyond ASCII met a function that counts bytes.
     NotAscii,
+    /// A text, or all texts together, grew beyond their bound.
+    Grown,
     /// The engine asked for something that the gate should have refused.
     Refused,
 }
@@ -61,21 +66,29 @@ pub(crate) struct Shown<'a> {
     pub(crate) view: View,
 }
 
+/// Bytes of all texts that functions of one statement may make.
+const MAX_TEXTS: u64 = 1 << 30;
+
 /// The result of a part of the statement that ran before, as a table.
 struct Temporary {
     schema: Schema,
-    rows: Vec<Vec<Cell>>,
+    /// Its rows, or why there are none: an error counts where somebody reads them.
+    rows: StdResult<Vec<Vec<Cell>>, Failure>,
 }
 
 /// The guarded store of one statement.
 pub(crate) struct Guard<'a> {
     views: BTreeMap<String, Shown<'a>>,
     temporaries: BTreeMap<String, Temporary>,
+    natives: RefCell<Vec<Native>>,
     limits: Limits,
-    ascii: bool,
+    ascii: Counter<bool>,
+    refused: Counter<bool>,
     scanned: Counter<u64>,
     joined: Counter<u64>,
+    grown: Counter<u64>,
     stopped: Counter<Option<Stop>>,
+    failed: RefCell<Option<Failure>>,
     staged: RefCell<Staged>,
     tick: Function,
 }
@@ -89,20 +102,87 @@ impl<'a> Guard<'a> {
         Guard {
             views,
             temporaries: BTreeMap::new(),
+            natives: RefCell::default(),
             limits,
-            ascii: false,
+            ascii: Counter::new(false),
+            refused: Counter::new(false),
             scanned: Counter::new(0),
             joined: Counter::new(0),
+            grown: Counter::new(0),
             stopped: Counter::new(None),
+            failed: RefCell::default(),
             staged: RefCell::default(),
             tick: Function { func_name: TICK.to_owned(), args: Vec::new(), body: Expr::Value(Cell::Bool(true)) },
         }
     }
 
-    /// Stops the statement at the first text beyond ASCII.
-    pub(crate) fn ascii_only(mut self, ascii: bool) -> Self {
-        self.ascii = ascii;
-        self
+    /// Stops the statement at the first text beyond ASCII from now on.
+    pub(crate) fn allow_ascii_alone(&self) {
+        self.ascii.set(true);
+    }
+
+    /// Says that the plan in the making cannot run.
+    pub(crate) fn refuse(&self) {
+        self.refused.set(true);
+    }
+
+    /// Whether the plan in the making cannot run; forgets it.
+    pub(crate) fn take_refused(&self) -> bool {
+        self.refused.take()
+    }
+
+    /// Keeps a call of a function of ours; gives the name of its table.
+    pub(crate) fn native(&self, native: Native) -> String {
+        let mut natives = self.natives.borrow_mut();
+        let known = natives.iter().position(|known| *known == native);
+        let place = known.unwrap_or_else(|| {
+            natives.push(native);
+            natives.len() - 1
+        });
+        format!("{}{place}", native::PREFIX)
+    }
+
+    /// Bytes of the longest text in the tables of the statement.
+    pub(crate) fn longest_text(&self) -> usize {
+        let views = self.views.values().map(|shown| shown.table.longest_text());
+        let kept = self.temporaries.values().flat_map(|temporary| temporary.rows.iter().flatten().flatten());
+        views.chain(kept.map(text_length)).max().unwrap_or(0)
+    }
+
+    /// Counts the bytes of a text that was made.
+    fn count_text(&self, bytes: usize) -> Result<()> {
+        let grown = self.grown.get().saturating_add(bytes as u64);
+        self.grown.set(grown);
+        if bytes > MAX_TEXT || grown > MAX_TEXTS {
+            return Err(self.stop(Stop::Grown));
+        }
+        Ok(())
+    }
+
+    /// What a function of ours gives for a key.
+    fn called(&self, name: &str, key: &Key) -> Result<Cell> {
+        let result = match (name, key) {
+            (MEASURE, Key::Str(text)) => Ok(Cell::Str(text.clone())),
+            (MEASURE, _) => Ok(Cell::Null),
+            _ => {
+                let natives = self.natives.borrow();
+                let native = native_of(&natives, name).ok_or_else(|| self.stop(Stop::Refused))?;
+                native.call(key)
+            }
+        };
+        match result {
+            Ok(cell) => {
+                self.count_text(text_length(&cell))?;
+                Ok(cell)
+            }
+            Err(Wrong::TooLong) => Err(self.stop(Stop::Grown)),
+            Err(Wrong::Argument) => Err(EvaluateError::NegativeSubstrLenNotAllowed.into()),
+        }
+    }
+
+    /// The failure of a part that somebody read; forgets it.
+    pub(crate) fn take_failed(&self) -> Option<Failure> {
+        self.failed.take()
     }
 
     /// Rows read so far, at most one more than the limit.
@@ -123,7 +203,7 @@ impl<'a> Guard<'a> {
     /// How many rows a view shows at most.
     pub(crate) fn count(&self, view: &str) -> u64 {
         if let Some(temporary) = self.temporaries.get(view) {
-            return temporary.rows.len() as u64;
+            return temporary.rows.as_ref().map_or(0, |rows| rows.len() as u64);
         }
         let shown = self.views.get(view);
         shown.map_or(0, |shown| shown.table.count(shown.view.filter.as_ref()))
@@ -132,9 +212,14 @@ impl<'a> Guard<'a> {
     /// Keeps a result as a table; gives the name of its view.
     pub(crate) fn keep(&mut self, labels: Vec<String>, rows: Vec<Vec<Cell>>) -> String {
         let name = format!("\0t{}", self.temporaries.len());
-        let schema = crate::view::anonymous(&name, labels);
-        self.temporaries.insert(name.clone(), Temporary { schema, rows });
+        self.keep_as(&name, labels, Ok(rows));
         name
+    }
+
+    /// Keeps a result, or why there is none, as a table of that name.
+    pub(crate) fn keep_as(&mut self, name: &str, labels: Vec<String>, rows: StdResult<Vec<Vec<Cell>>, Failure>) {
+        let schema = crate::view::anonymous(name, labels);
+        self.temporaries.insert(name.to_owned(), Temporary { schema, rows });
     }
 
     /// Adds to a view what a row must meet to matter; says whether the store can tell.
@@ -183,15 +268,41 @@ impl<'a> Guard<'a> {
         }
         let cells = view.project(row);
         let beyond = |cell: &Cell| matches!(cell, Cell::Str(text) if !text.is_ascii());
-        if self.ascii && cells.iter().any(beyond) {
+        if self.ascii.get() && cells.iter().any(beyond) {
             return Some(Err(self.stop(Stop::NotAscii)));
         }
         Some(Ok(cells))
     }
 }
 
+/// The call that a table stands for.
+fn native_of<'n>(natives: &'n [Native], name: &str) -> Option<&'n Native> {
+    let place = name.strip_prefix(native::PREFIX)?.parse::<usize>().ok()?;
+    natives.get(place)
+}
+
+/// Whether the holder may not see the whole key by which the rows of a table are numbered.
+pub(crate) fn key_is_hidden(grant: &TableGrant) -> bool {
+    let schema = &grant.schema;
+    let is_readable = |name: &String| schema.column_index(name).is_some_and(|place| grant.readable.contains(&place));
+    !schema.primary_key.iter().all(is_readable)
+}
+
+/// Bytes of a cell's text.
+pub(crate) fn text_length(cell: &Cell) -> usize {
+    match cell {
+        Cell::Str(text) => text.len(),
+        _ => 0,
+    }
+}
+
 impl Store for Guard<'_> {
     fn fetch_schema(&self, table_name: &str) -> Result<Option<Schema>> {
+        if table_name.starts_with(native::PREFIX) {
+            let natives = self.natives.borrow();
+            let key_type = native_of(&natives, table_name).map_or_else(native::text_type, Native::key_type);
+            return Ok(Some(native::schema(table_name, key_type)));
+        }
         Ok(self.schema(table_name).cloned())
     }
 
@@ -199,26 +310,41 @@ impl Store for Guard<'_> {
         Err(self.stop(Stop::Refused))
     }
 
-    /// The engine knows of no key, and never asks for a row by one.
-    fn fetch_data(&self, _table_name: &str, _key: &Key) -> Result<Option<Vec<Cell>>> {
+    /// The engine knows of no key of a table, and asks by one for what a function of ours gives.
+    fn fetch_data(&self, table_name: &str, key: &Key) -> Result<Option<Vec<Cell>>> {
+        if table_name.starts_with(native::PREFIX) {
+            return self.called(table_name, key).map(|cell| Some(vec![Cell::Null, cell]));
+        }
         Err(self.stop(Stop::Refused))
     }
 
     fn scan_data<'b>(&'b self, table_name: &str) -> Result<RowIter<'b>> {
         if let Some(temporary) = self.temporaries.get(table_name) {
-            return Ok(Box::new(temporary.rows.iter().map(|row| {
+            let rows = match &temporary.rows {
+                Ok(rows) => rows,
+                Err(failure) => {
+                    self.failed.replace(Some(failure.clone()));
+                    return Err(Error::StorageMsg(String::new()));
+                }
+            };
+            return Ok(Box::new(rows.iter().map(|row| {
                 self.count_joined()?;
                 Ok((Key::None, row.clone()))
             })));
         }
-        let Some(Shown { table, view, .. }) = self.views.get(table_name) else {
+        let Some(Shown { table, grant, view }) = self.views.get(table_name) else {
             return Err(self.stop(Stop::Refused));
         };
-        let rows = table.rows_where(view.filter.as_ref());
-        Ok(Box::new(rows.filter_map(move |(number, row)| {
+        let shown = move |(number, row): (RowNumber, &Row)| {
             let cells = self.show(view, row)?;
             Some(cells.map(|cells| (Key::U64(number), cells)))
-        })))
+        };
+        let filter = view.filter.as_ref();
+        if key_is_hidden(grant) {
+            let rows = table.rows_by_content(&grant.readable, grant.rows.as_ref(), filter);
+            return Ok(Box::new(rows.into_iter().filter_map(shown)));
+        }
+        Ok(Box::new(table.rows_where(filter).filter_map(shown)))
     }
 
     fn fetch_referencings(&self, _table_name: &str) -> Result<Vec<gluesql_core::executor::Referencing>> {

@@ -5,7 +5,7 @@
 //! A part that fails, or gives too much to keep, is left where it is, to run as the engine runs
 //! it. What was read on the way stays counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gluesql_core::ast::{
     Expr, Function, Join, JoinConstraint, JoinOperator, Projection, Query, Select, SelectItem, SetExpr, Statement,
@@ -28,10 +28,10 @@ const LONG: usize = 16;
 
 /// Runs what does not depend on a row, and puts the results in its place.
 pub(crate) fn hoist(guard: &mut Guard<'_>, statement: &mut Statement, footprint: &Footprint) -> Result<(), Failure> {
-    if !aliases_differ(statement) {
+    if shadows(statement) {
         return Ok(());
     }
-    let mut hoist = Hoist { guard, footprint };
+    let mut hoist = Hoist { guard, footprint, known: Vec::new() };
     match statement {
         Statement::Query(query) => hoist.query(query, true),
         Statement::Insert { source, .. } => hoist.query(source, true),
@@ -49,9 +49,19 @@ pub(crate) fn hoist(guard: &mut Guard<'_>, statement: &mut Statement, footprint:
 struct Hoist<'a, 'g> {
     guard: &'a mut Guard<'g>,
     footprint: &'a Footprint,
+    /// What ran before, and what it gave: rewrites copy what they need twice.
+    known: Vec<Ran>,
+}
+
+/// A query that ran, for how many rows at most, and what it gave.
+struct Ran {
+    query: Query,
+    most: u64,
+    part: Option<Part>,
 }
 
 /// The labels and rows of a part.
+#[derive(Clone)]
 struct Part {
     labels: Vec<String>,
     rows: Vec<Vec<Cell>>,
@@ -176,8 +186,27 @@ impl Hoist<'_, '_> {
     }
 
     fn run_capped(&mut self, query: &Query, most: u64) -> Result<Option<Part>, Failure> {
+        let named = self.by_tables(query);
+        if let Some(ran) = self.known.iter().find(|ran| ran.most == most && ran.query == named) {
+            return Ok(ran.part.clone());
+        }
+        let part = self.run_now(query, most)?;
+        self.known.push(Ran { query: named, most, part: part.clone() });
+        Ok(part)
+    }
+
+    /// A query by the names of its tables: the view of a table has another name in every place.
+    fn by_tables(&self, query: &Query) -> Query {
+        let sources = self.footprint.sources.iter();
+        let tables = sources.map(|source| (source.view.clone(), source.table.clone())).collect();
+        let mut named = query.clone();
+        Names { tables, ..Names::default() }.query(&mut named);
+        named
+    }
+
+    fn run_now(&mut self, query: &Query, most: u64) -> Result<Option<Part>, Failure> {
         let statement = Statement::Query(query.clone());
-        let Ok(plan) = planned(self.guard, statement, self.footprint) else {
+        let Ok(plan) = planned(self.guard, statement, &self.footprint.shape) else {
             return Ok(None);
         };
         let payload = run(self.guard, &capped(plan, most));
@@ -295,12 +324,16 @@ struct Names {
     defined: BTreeSet<String>,
     used: BTreeSet<String>,
     bare: bool,
-    twice: bool,
+    /// The aliases in sight.
+    visible: Vec<String>,
+    shadowed: bool,
+    /// What tables are to be called instead.
+    tables: BTreeMap<String, String>,
 }
 
-/// Whether no two sources of a statement share an alias. Only then does an alias alone tell where
-/// a name belongs.
-fn aliases_differ(statement: &mut Statement) -> bool {
+/// Whether a source has the alias of another that is in sight where it stands. Where none has, an
+/// alias alone tells where a name belongs: sources of one alias are copies of one, side by side.
+fn shadows(statement: &mut Statement) -> bool {
     let mut names = Names::default();
     match statement {
         Statement::Query(query) | Statement::Insert { source: query, .. } => names.query(query),
@@ -315,11 +348,12 @@ fn aliases_differ(statement: &mut Statement) -> bool {
         }
         _ => {}
     }
-    !names.twice
+    names.shadowed
 }
 
 impl Names {
     fn query(&mut self, query: &mut Query) {
+        let outside = self.visible.len();
         match &mut query.body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Values(values) => {
@@ -332,6 +366,7 @@ impl Names {
                 self.expression(&mut key.expr);
             }
         }
+        self.visible.truncate(outside);
     }
 
     fn select(&mut self, select: &mut Select) {
@@ -354,22 +389,27 @@ impl Names {
     }
 
     fn define(&mut self, alias: &str) {
-        self.twice |= !self.defined.insert(alias.to_owned());
+        self.shadowed |= self.visible.iter().any(|visible| visible == alias);
+        self.visible.push(alias.to_owned());
+        self.defined.insert(alias.to_owned());
     }
 
     fn source(&mut self, factor: &mut TableFactor) {
         match factor {
             TableFactor::Table { name, alias } => {
+                if let Some(table) = self.tables.get(name) {
+                    name.clone_from(table);
+                }
                 let alias = alias.as_ref().map_or(&*name, |alias| &alias.name);
                 self.define(alias);
             }
             TableFactor::Derived { subquery, alias } => {
-                self.define(&alias.name);
                 self.query(subquery);
-            }
-            TableFactor::Series { alias, .. } | TableFactor::Dictionary { alias, .. } => {
                 self.define(&alias.name);
             }
+            // SELECT without FROM; no name belongs to it.
+            TableFactor::Series { .. } => {}
+            TableFactor::Dictionary { alias, .. } => self.define(&alias.name),
         }
     }
 

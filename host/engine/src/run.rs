@@ -12,15 +12,17 @@ use gluesql_core::translate::{IntoParamLiteral, ParamLiteral};
 use tribunal_contract::{Effective, TableGrant};
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Failure, Kind, Table, Value};
-use tribunal_sql::ast;
+use tribunal_sql::{SetOperation, ast};
 
 use crate::cell::to_cell;
 use crate::failure::{failed, panicked, stopped};
-use crate::gate::{Footprint, Source, check};
+use crate::gate::{Footprint, Shape, Source, check};
 use crate::guard::{Guard, Limits, Shown};
 use crate::hoist::hoist;
+use crate::native::{install, measure_outputs};
 use crate::output::build;
 use crate::panic::caught;
+use crate::sets;
 use crate::store::{TableState, Tables};
 use crate::tick;
 use crate::view::View;
@@ -36,6 +38,8 @@ pub struct Request<'a> {
     pub left: &'a Usage,
     /// The statement, prepared.
     pub statement: &'a ast::Statement,
+    /// The set operations that it reads, prepared.
+    pub sets: &'a [SetOperation],
     /// What `$1`, `$2`, .. stand for.
     pub parameters: &'a [Value],
 }
@@ -55,7 +59,8 @@ pub struct Queried {
 #[must_use]
 pub fn query(request: Request<'_>, kinds: &[Option<Kind>], names: &[String]) -> Queried {
     let mut queried = Queried { result: Ok(Table::default()), rows_scanned: 0, reads: Vec::new() };
-    queried.result = select(request, &mut queried).and_then(|selected| build(selected, kinds, names, request.left));
+    queried.result =
+        select(request, kinds, &mut queried).and_then(|selected| build(selected, kinds, names, request.left));
     queried
 }
 
@@ -65,19 +70,23 @@ pub(crate) struct Selected {
     pub(crate) rows: Vec<Vec<gluesql_core::prelude::Value>>,
 }
 
-fn select(request: Request<'_>, queried: &mut Queried) -> Result<Selected, Failure> {
-    let mut statement = translated(request)?;
-    let footprint = check(&mut statement)?;
+fn select(request: Request<'_>, kinds: &[Option<Kind>], queried: &mut Queried) -> Result<Selected, Failure> {
+    let mut footprint = Footprint::default();
+    let sets = sets::admit(request, &mut footprint)?;
+    let mut statement = translated(request.statement, request)?;
+    check(&mut statement, &mut footprint)?;
     if footprint.target.is_some() {
         return Err(Failure::invalid("a query expected: SELECT .."));
     }
     let views = reading(request, &footprint)?;
     queried.reads = footprint.tables();
-    let mut guard = guard(request, &footprint, views);
-    let hoisted = hoist(&mut guard, &mut statement, &footprint);
-    let plan = hoisted.and_then(|()| planned(&guard, statement, &footprint));
+    let mut guard = guard(request, views);
+    let hoisted = sets::run_all(&mut guard, sets, &footprint);
+    let hoisted = hoisted.and_then(|()| hoist(&mut guard, &mut statement, &footprint));
+    let plan = hoisted.and_then(|()| planned(&guard, statement, &footprint.shape));
     queried.rows_scanned = guard.scanned().min(request.left.rows_scanned);
-    let plan = tick::capped(plan?, request.left.rows_returned.saturating_add(1));
+    let mut plan = tick::capped(plan?, request.left.rows_returned.saturating_add(1));
+    measure_outputs(&mut plan, &guard, kinds, request.left.rows_returned);
     let payload = run(&mut guard, &plan);
     queried.rows_scanned = guard.scanned().min(request.left.rows_scanned);
     match payload? {
@@ -87,10 +96,10 @@ fn select(request: Request<'_>, queried: &mut Queried) -> Result<Selected, Failu
 }
 
 /// Translates a statement with its parameters.
-pub(crate) fn translated(request: Request<'_>) -> Result<Statement, Failure> {
+pub(crate) fn translated(statement: &ast::Statement, request: Request<'_>) -> Result<Statement, Failure> {
     let parameters: Option<Vec<ParamLiteral>> = request.parameters.iter().map(parameter).collect();
     let parameters = parameters.ok_or_else(|| Failure::invalid("a parameter is outside the calendar"))?;
-    let translate = || translate_with_params(request.statement, &parameters);
+    let translate = || translate_with_params(statement, &parameters);
     caught(translate).ok_or_else(panicked)?.map_err(|error| failed(&error))
 }
 
@@ -146,26 +155,32 @@ pub(crate) fn require(view: &mut View, grant: &TableGrant, alias: &str, footprin
 }
 
 /// The guard of one statement.
-pub(crate) fn guard<'a>(request: Request<'a>, footprint: &Footprint, views: BTreeMap<String, Shown<'a>>) -> Guard<'a> {
+pub(crate) fn guard<'a>(request: Request<'a>, views: BTreeMap<String, Shown<'a>>) -> Guard<'a> {
     let limits = Limits { scanned: request.left.rows_scanned, joined: request.left.rows_scanned };
-    Guard::new(views, limits).ascii_only(footprint.counts_bytes)
+    Guard::new(views, limits)
 }
 
 /// Plans a statement, with ticks where its joins could combine more rows than it may read.
-pub(crate) fn planned(
-    guard: &Guard<'_>,
-    statement: Statement,
-    footprint: &Footprint,
-) -> Result<StatementPlan, Failure> {
-    let bound = footprint.shape.bound(&|view| guard.count(view));
+pub(crate) fn planned(guard: &Guard<'_>, statement: Statement, shape: &Shape) -> Result<StatementPlan, Failure> {
+    let bound = shape.bound(&|view| guard.count(view));
     let plan = caught(|| guard.plan(StatementPlan::from(statement))).ok_or_else(panicked)?;
     let plan = plan.map_err(|error| failed(&error))?;
-    Ok(if bound > tick::FREE { tick::ticking(plan) } else { plan })
+    let mut plan = if bound > tick::FREE { tick::ticking(plan) } else { plan };
+    install(&mut plan, guard);
+    if guard.take_refused() {
+        return Err(Failure::unsupported(
+            "LIKE, REPLACE, LPAD, RPAD or a long || of an aggregate; put the aggregate into a derived table",
+        ));
+    }
+    Ok(plan)
 }
 
 /// Executes a plan.
 pub(crate) fn run(guard: &mut Guard<'_>, plan: &StatementPlan) -> Result<Payload, Failure> {
     let outcome: Option<EngineResult<Payload>> = caught(|| execute(guard, plan));
+    if let Some(failure) = guard.take_failed() {
+        return Err(failure);
+    }
     match (outcome, guard.stopped()) {
         (Some(Ok(payload)), _) => Ok(payload),
         (_, Some(stop)) => Err(stopped(stop)),

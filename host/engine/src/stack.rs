@@ -22,7 +22,22 @@ pub fn is_deep(sql: &str) -> bool {
     let symbols = sql.bytes().filter(|byte| b"+-*/%|(=<>:~!^&#@".contains(byte));
     let mut levels = symbols.count();
     for word in sql.split(|c: char| !c.is_ascii_alphabetic()) {
-        let opens = ["AND", "OR", "NOT", "CASE", "BETWEEN", "LIKE", "IS", "IN", "UNION", "JOIN"];
+        let opens = [
+            "AND",
+            "OR",
+            "NOT",
+            "CASE",
+            "BETWEEN",
+            "LIKE",
+            "IS",
+            "IN",
+            "UNION",
+            "INTERSECT",
+            "EXCEPT",
+            "JOIN",
+            "COLLATE",
+            "AT",
+        ];
         levels += usize::from(opens.iter().any(|open| open.eq_ignore_ascii_case(word)));
     }
     levels > SHALLOW

@@ -1,5 +1,6 @@
 //! The copy-on-write store: a sealed base that every fork shares, and what a fork changed.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,6 +12,7 @@ use tribunal_protocol::schema::TableSchema;
 
 use crate::cell::{compare, is_null, to_cell};
 use crate::digest::Buckets;
+use crate::guard::text_length;
 use crate::index::Index;
 
 /// A row, shared by every state that holds it.
@@ -20,18 +22,32 @@ pub(crate) type Row = Arc<[Cell]>;
 /// the order of their insertion. It never shows.
 pub(crate) type RowNumber = u64;
 
+/// An order of the rows of a table: by the cells at which places, of the rows that which rule shows.
+type Order = (Vec<usize>, String);
+
 /// The sealed rows of a table, and what was derived from them; shared by every fork.
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) rows: Vec<Row>,
     pub(crate) buckets: OnceLock<Buckets>,
+    longest: OnceLock<usize>,
     indexes: Mutex<HashMap<Vec<usize>, Arc<Index>>>,
     visible: Mutex<HashMap<String, Arc<[u32]>>>,
+    largest: Mutex<BTreeMap<(usize, String), Option<i64>>>,
+    by_content: Mutex<BTreeMap<Order, Arc<[u32]>>>,
 }
 
 impl Base {
     pub(crate) fn new(rows: Vec<Row>) -> Base {
-        Base { rows, buckets: OnceLock::new(), indexes: Mutex::default(), visible: Mutex::default() }
+        Base {
+            rows,
+            buckets: OnceLock::new(),
+            longest: OnceLock::new(),
+            indexes: Mutex::default(),
+            visible: Mutex::default(),
+            largest: Mutex::default(),
+            by_content: Mutex::default(),
+        }
     }
 
     /// The index over the cells at `places`, built on first use.
@@ -58,6 +74,52 @@ impl Base {
         let places: Arc<[u32]> = found.collect();
         visible.insert(rule.text.clone(), Arc::clone(&places));
         places
+    }
+
+    /// The largest whole number at a place, among the rows that satisfy a rule; found on first use.
+    pub(crate) fn largest(&self, place: usize, rule: Option<(&RowRule, &RowFilter)>) -> Option<i64> {
+        let mut largest = self.largest.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (place, rule.map_or_else(String::new, |(rule, _)| rule.text.clone()));
+        *largest.entry(key).or_insert_with(|| match rule {
+            None => self.rows.iter().filter_map(|row| whole_number(row, place)).max(),
+            Some((_, filter)) => {
+                let rows = filter.base.iter().filter_map(|number| self.rows.get(*number as usize));
+                rows.filter_map(|row| whole_number(row, place)).max()
+            }
+        })
+    }
+
+    /// The places of the rows that satisfy a rule, in the order of their cells at `places`; found
+    /// on first use.
+    fn by_content(&self, places: &[usize], rule: Option<(&RowRule, &RowFilter)>) -> Arc<[u32]> {
+        let mut known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (places.to_vec(), rule.map_or_else(String::new, |(rule, _)| rule.text.clone()));
+        let order = known.entry(key).or_insert_with(|| {
+            let mut order: Vec<u32> = match rule {
+                None => (0..u32::try_from(self.rows.len()).unwrap_or(u32::MAX)).collect(),
+                Some((_, filter)) => filter.base.to_vec(),
+            };
+            let row = |place: u32| self.rows.get(place as usize).map_or(&[][..], |row| row);
+            order.sort_by(|a, b| content_order(places, row(*a), row(*b)));
+            order.into()
+        });
+        Arc::clone(order)
+    }
+}
+
+/// The order of two rows by their cells at some places, NULL first.
+pub(crate) fn content_order(places: &[usize], a: &[Cell], b: &[Cell]) -> Ordering {
+    let cells = places.iter().map(|place| match (a.get(*place), b.get(*place)) {
+        (Some(a), Some(b)) => is_null(b).cmp(&is_null(a)).then(compare(a, b).unwrap_or(Ordering::Equal)),
+        _ => Ordering::Equal,
+    });
+    cells.fold(Ordering::Equal, Ordering::then)
+}
+
+fn whole_number(row: &Row, place: usize) -> Option<i64> {
+    match row.get(place) {
+        Some(Cell::I64(number)) => Some(*number),
+        _ => None,
     }
 }
 
@@ -104,6 +166,13 @@ impl TableState {
         }
     }
 
+    /// Bytes of the longest text in it.
+    pub(crate) fn longest_text(&self) -> usize {
+        let longest = |row: &Row| row.iter().map(text_length).max().unwrap_or(0);
+        let base = *self.base.longest.get_or_init(|| self.base.rows.iter().map(longest).max().unwrap_or(0));
+        self.overlay.values().flatten().map(longest).max().unwrap_or(0).max(base)
+    }
+
     /// Whether the fork holds exactly the base.
     pub(crate) fn is_pristine(&self) -> bool {
         self.overlay.is_empty()
@@ -141,6 +210,28 @@ impl TableState {
         Rows::new(self, filter.cloned())
     }
 
+    /// The same rows in an order that follows from their cells at `places` alone: for a holder
+    /// who may not see the key by which the rows are numbered, since their order would tell of it.
+    /// What the fork inserted comes last, as it was inserted.
+    pub(crate) fn rows_by_content(
+        &self,
+        places: &[usize],
+        rule: Option<&RowRule>,
+        filter: Option<&RowFilter>,
+    ) -> Vec<(RowNumber, &Row)> {
+        if self.is_pristine() {
+            let order = self.base.by_content(places, rule.zip(filter));
+            let row = |place: &u32| Some((RowNumber::from(*place), self.base.rows.get(*place as usize)?));
+            return order.iter().filter_map(row).collect();
+        }
+        let mut rows: Vec<_> = self.rows_where(filter).collect();
+        let sealed = rows.partition_point(|(number, _)| *number < self.base.rows.len() as u64);
+        if let Some(sealed) = rows.get_mut(..sealed) {
+            sealed.sort_by(|(_, a), (_, b)| content_order(places, a, b));
+        }
+        rows
+    }
+
     /// How many rows satisfy a rule.
     pub(crate) fn count(&self, filter: Option<&RowFilter>) -> u64 {
         let base = filter.map_or(self.base.rows.len(), |filter| filter.base.len());
@@ -148,6 +239,16 @@ impl TableState {
             return base as u64;
         }
         self.rows_where(filter).count() as u64
+    }
+
+    /// The largest whole number at a place that the base had or a row of the fork has, among the
+    /// rows that satisfy a rule. That of a base row which is gone counts: it is not given again.
+    pub(crate) fn largest(&self, place: usize, rule: Option<&RowRule>) -> Option<i64> {
+        let filter = rule.map(|rule| (rule, self.filter(rule)));
+        let base = self.base.largest(place, filter.as_ref().map(|(rule, filter)| (*rule, filter)));
+        let written = self.overlay.iter().filter_map(|(_, row)| row.as_ref());
+        let seen = |row: &&Row| filter.as_ref().is_none_or(|(_, filter)| holds(&filter.condition, row));
+        base.max(written.filter(seen).filter_map(|row| whole_number(row, place)).max())
     }
 
     /// Binds a rule to this table.

@@ -28,6 +28,16 @@ pub enum EpisodeError {
         /// What it is.
         found: String,
     },
+    /// Two plugins of one name.
+    #[error(
+        "two plugins call themselves `{plugin}`, of the digests {} and {}; take the one that is not meant out of the folder", .digests[0], .digests[1]
+    )]
+    TwoPlugins {
+        /// The name.
+        plugin: String,
+        /// The short digests of the two components.
+        digests: [String; 2],
+    },
     /// Two tools of one name.
     #[error("task {task}: the tool `{tool}` is offered twice, by `{first}` and `{second}`; leave one of them out")]
     TwoTools {

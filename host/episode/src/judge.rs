@@ -12,9 +12,11 @@ use tribunal_protocol::verdict::{Score, Verdict};
 use tribunal_sandbox::VerifyInput;
 
 use crate::run::{Episode, HandedIn};
+use crate::submit::{fuel_for, judgeable};
 use crate::tools::call_tool;
 
-/// The reason of a submission whose call fails on other data of the same schema.
+/// The reason of a submission whose call fails on other data of the same schema, or gives more
+/// there than is judged.
 const FAILED_ON_HIDDEN: &str = "failed-on-hidden-data";
 
 /// Judges a submission on every instance, visible first, up to the first that is not passed.
@@ -76,6 +78,7 @@ fn at(verdict: Verdict, instance: u32) -> Verdict {
 }
 
 /// Runs the call that made the answer again, on another instance of the data.
+#[expect(clippy::result_large_err, reason = "at most one for each hidden instance of an episode")]
 fn again(episode: &Episode<'_>, call: usize, first: &State) -> Result<Submission, Verdict> {
     let host = |message: &str| Verdict::Void(Fault::Host { message: message.to_owned() });
     let turn = episode.turns.get(call).ok_or_else(|| host("the submitted call is not recorded"))?;
@@ -84,7 +87,7 @@ fn again(episode: &Episode<'_>, call: usize, first: &State) -> Result<Submission
     let called = call_tool(&episode.prepared.holders[holder], &turn.action, first, Usage::default());
     match called.result {
         Err(fault) => Err(Verdict::Void(fault)),
-        Ok(Ok((_, Some(table)))) => Ok(Submission::Answer(table)),
+        Ok(Ok((_, Some(table)))) if judgeable(&table) => Ok(Submission::Answer(table)),
         Ok(_) => {
             let reason = FAILED_ON_HIDDEN.to_owned();
             Err(Verdict::Scored(Score { reward: 0.0, reason, difference: None, instance: 0 }))
@@ -115,7 +118,9 @@ fn verify(
         let contract = Arc::clone(&holder.contract);
         Box::new(move || Ok(changes(&first, &last, &contract)))
     };
-    let ran = holder.plugin.verify(&input, before, after, between, &holder.limits);
+    let mut limits = holder.limits.clone();
+    limits.fuel = limits.fuel.saturating_add(fuel_for(submission));
+    let ran = holder.plugin.verify(&input, before, after, between, &limits);
     let mut usage = ran.usage;
     let (before, after) = ran.sessions;
     usage.add(&before.usage());

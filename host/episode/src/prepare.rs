@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jsonschema::Validator;
-use tribunal_contract::{Contract, Effective};
+use tribunal_contract::{Budget, Contract, Effective};
 use tribunal_database::Snapshot;
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::event::Header;
@@ -155,6 +155,8 @@ fn holder(
     }
     // A grant must name what exists, even where the plugin requests less.
     granted.resolve(visible.schemas()).map_err(|why| wrong(format!("as granted: {why}")))?;
+    // No contract widens the limits of the stage.
+    granted.budget = granted.budget.intersect(&Budget::most(stage.limits()));
     let effective =
         Contract::intersect(&requested, &granted).resolve(visible.schemas()).map_err(|why| wrong(why.to_string()))?;
     let mut limits = stage.limits().clone();
@@ -203,7 +205,7 @@ fn header(
     let named = |plugin: &Arc<Plugin>| (plugin.name().to_owned(), plugin.digest());
     Header {
         tribunal: env!("CARGO_PKG_VERSION").to_owned(),
-        engines: vec![tribunal_database::ENGINE.to_owned(), Sandbox::engine_name()],
+        engines: engines(snapshots),
         interface: INTERFACE.to_owned(),
         suite: task.suite.clone(),
         task: task.id.clone(),
@@ -223,6 +225,15 @@ fn header(
         policy_seed: 0,
         briefing: briefing.clone(),
     }
+}
+
+/// What runs the SQL of the instances, and what runs the plugins.
+fn engines(snapshots: &[Snapshot]) -> Vec<String> {
+    let mut engines: Vec<_> = snapshots.iter().map(Snapshot::engine).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    let names = engines.into_iter().map(tribunal_database::engine_name);
+    names.chain(std::iter::once(Sandbox::engine_name())).collect()
 }
 
 /// The digest of a whole task, hidden parts included: of its JSON form, whose fields have a

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value as Json;
 use tribunal_database::{State, changes};
 use tribunal_protocol::event::{End, Event, Step};
 use tribunal_protocol::evidence::{Question, Submission, ToolCall};
@@ -15,6 +16,14 @@ use tribunal_protocol::verdict::Verdict;
 use crate::judge;
 use crate::prepare::Prepared;
 use crate::submit;
+
+/// How deep arguments may be nested: a trace is read again by readers that end at 128.
+const ARGUMENTS_DEPTH: usize = 64;
+/// Bytes of arguments, as JSON.
+const ARGUMENTS_BYTES: usize = 1 << 20;
+/// What is recorded in the place of arguments that no trace can hold, and what the agent reads.
+/// A replay finds it in the trace and does the same.
+const TOO_MUCH: &str = "arguments are at most 64 levels deep and 1 MiB of JSON";
 
 /// What an attempt handed in: the submission, and which call made it where it was a call's result.
 pub(crate) struct HandedIn {
@@ -91,6 +100,7 @@ impl<'a> Episode<'a> {
         if self.ended() {
             return Observation::Failure(Failure::invalid("the episode has ended"));
         }
+        let action = recordable(action);
         let effect = self.act(&action);
         self.usage.add(&effect.usage);
         self.violations += u32::from(effect.violations > 0);
@@ -142,6 +152,9 @@ impl<'a> Episode<'a> {
 
     fn act(&mut self, action: &Action) -> Effect {
         let refuse = |failure: Failure| Effect::plain(Observation::Failure(failure));
+        if action.arguments == TOO_MUCH {
+            return refuse(Failure::invalid(format!("{}: {TOO_MUCH}", action.tool)));
+        }
         let Some(tool) = self.prepared.tools.get(&action.tool) else {
             return refuse(Failure::unknown(self.no_such_tool(&action.tool)));
         };
@@ -191,6 +204,21 @@ impl<'a> Episode<'a> {
             }
             Err(failure) => Effect::plain(Observation::Failure(failure)),
         }
+    }
+}
+
+/// The action as a trace can hold it.
+fn recordable(action: Action) -> Action {
+    let fits = shallow(&action.arguments, ARGUMENTS_DEPTH) && action.arguments.to_string().len() <= ARGUMENTS_BYTES;
+    if fits { action } else { Action { arguments: TOO_MUCH.into(), ..action } }
+}
+
+fn shallow(value: &Json, depth: usize) -> bool {
+    let Some(below) = depth.checked_sub(1) else { return false };
+    match value {
+        Json::Array(items) => items.iter().all(|item| shallow(item, below)),
+        Json::Object(fields) => fields.values().all(|item| shallow(item, below)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => true,
     }
 }
 

@@ -43,13 +43,13 @@ impl Stage {
     /// A stage with these plugins; the schemas of all tools are compiled here, once.
     ///
     /// # Errors
-    /// A tool whose arguments are no JSON Schema.
+    /// Two plugins of one name, or a tool whose arguments are no JSON Schema.
     pub fn new(
         plugins: impl IntoIterator<Item = Arc<Plugin>>,
         datasets: Arc<dyn Datasets>,
         limits: Limits,
     ) -> Result<Stage, EpisodeError> {
-        let plugins: BTreeMap<_, _> = plugins.into_iter().map(|plugin| (plugin.name().to_owned(), plugin)).collect();
+        let plugins = by_name(plugins)?;
         let mut tools = BTreeMap::new();
         for (name, plugin) in &plugins {
             let entries = plugin.description().tools.iter().map(|spec| entry(name, spec.clone()));
@@ -83,6 +83,21 @@ impl Stage {
     pub(crate) fn datasets(&self) -> &dyn Datasets {
         self.datasets.as_ref()
     }
+}
+
+/// A plugin is known by the name that it gives itself. One that takes another's name must not
+/// take its place.
+fn by_name(plugins: impl IntoIterator<Item = Arc<Plugin>>) -> Result<BTreeMap<String, Arc<Plugin>>, EpisodeError> {
+    let mut named: BTreeMap<String, Arc<Plugin>> = BTreeMap::new();
+    for plugin in plugins {
+        let name = plugin.name().to_owned();
+        let digest = plugin.digest();
+        if let Some(other) = named.insert(name.clone(), plugin) {
+            let digests = [other.digest().short().to_owned(), digest.short().to_owned()];
+            return Err(EpisodeError::TwoPlugins { plugin: name, digests });
+        }
+    }
+    Ok(named)
 }
 
 fn entry(plugin: &str, spec: ToolSpec) -> Result<ToolEntry, EpisodeError> {

@@ -10,6 +10,33 @@ use tribunal_protocol::value::{Kind, Value, exact_integer};
 
 use crate::run::HandedIn;
 
+/// How large an answer is judged, in bytes. The size of an answer is the agent's to choose: one
+/// that is more work than its verifier can do would void what it fails.
+const ANSWER_BYTES: u64 = 512 << 10;
+/// What a cell counts beside its bytes; NULL has none, and is compared all the same.
+const CELL_BYTES: u64 = 8;
+/// Fuel units that a verifier gets for each of those bytes. To sort and compare rows that are all
+/// alike, which is the most work that there is, takes a third of that.
+const FUEL_PER_BYTE: u64 = 2_000;
+
+fn size(table: &Table) -> u64 {
+    let cells = (table.rows as u64).saturating_mul(table.columns.len() as u64);
+    table.bytes().saturating_add(cells.saturating_mul(CELL_BYTES))
+}
+
+/// Whether an answer is small enough to be judged.
+pub(crate) fn judgeable(table: &Table) -> bool {
+    size(table) <= ANSWER_BYTES
+}
+
+/// The fuel that a verifier gets for a submission, beside what every call has.
+pub(crate) fn fuel_for(submission: &Submission) -> u64 {
+    match submission {
+        Submission::Answer(table) => size(table).saturating_mul(FUEL_PER_BYTE),
+        Submission::Done | Submission::Abstention { .. } => 0,
+    }
+}
+
 fn text(action: &Action, field: &str) -> String {
     action.arguments.get(field).and_then(Json::as_str).unwrap_or_default().to_owned()
 }
@@ -34,6 +61,12 @@ pub(crate) fn answer(task: &Task, turns: &[Turn], action: &Action) -> Result<Han
             return Err(Failure::invalid("submit: give `call`, the number of the call whose result is the answer"));
         }
     };
+    if !judgeable(&table) {
+        let bytes = size(&table);
+        return Err(Failure::quota(format!(
+            "submit: the answer counts {bytes} bytes, and at most {ANSWER_BYTES} are judged; hand in only what is asked for"
+        )));
+    }
     check_kinds(&task.answer, &table)?;
     Ok(HandedIn { submission: Submission::Answer(table), call })
 }

@@ -103,7 +103,6 @@ fn shown(row: &[Value]) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -97,7 +97,7 @@ fn unit_of(name: &str) -> Option<Interval> {
     let singular = name.strip_suffix('s').filter(|stem| stem.len() > 1);
     UNITS.iter().find_map(|(names, interval)| {
         let is_it = |n: &&str| *n == name || singular == Some(*n);
-        names.iter().any(|n| is_it(&n)).then_some(*interval)
+        names.iter().any(is_it).then_some(*interval)
     })
 }
 
@@ -153,7 +153,6 @@ pub(crate) fn truncate(unit: &str, moment: NaiveDateTime) -> Option<NaiveDateTim
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -158,7 +158,6 @@ pub(crate) fn row_keys(whole: &Table, width: usize, keys: &[Key], row: usize) ->
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -119,7 +119,6 @@ pub(crate) fn write<'a>(out: &mut String, fields: impl Iterator<Item = Option<&'
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

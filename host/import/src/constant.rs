@@ -421,7 +421,6 @@ fn join(left: Constant, right: Constant) -> Reading<Constant> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::token::Lexer;

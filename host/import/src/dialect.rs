@@ -6,6 +6,7 @@
 //! - LIKE ignores the case of ASCII letters in SQLite. That is written out as ILIKE only where it
 //!   matters on the data at hand (see [`crate::trial`]), for most gold lowers both sides itself.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use tribunal_sql::ast::{Expr, Query, Statement, VisitMut, VisitorMut};
@@ -22,14 +23,15 @@ pub(crate) fn ignoring_case(sql: &str) -> Option<String> {
     rewritten(sql, &mut IgnoreCase { changed: false })
 }
 
-/// A rewriting that knows whether it changed anything.
-trait Rewriting: VisitorMut {
+/// A rewriting that knows whether it changed anything. It goes through the whole statement: a
+/// rewriting that broke off would leave half of the query in another dialect.
+trait Rewriting: VisitorMut<Break = Infallible> {
     fn changed(&self) -> bool;
 }
 
 fn rewritten(sql: &str, rewriting: &mut impl Rewriting) -> Option<String> {
     let mut statement: Statement = parse_query(sql).ok()?;
-    let _ = statement.visit(rewriting);
+    let ControlFlow::Continue(()) = statement.visit(rewriting);
     rewriting.changed().then(|| statement.to_string())
 }
 
@@ -38,9 +40,9 @@ struct NullOrder {
 }
 
 impl VisitorMut for NullOrder {
-    type Break = ();
+    type Break = Infallible;
 
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Infallible> {
         for key in query.order_by.iter_mut().flat_map(|order| &mut order.exprs) {
             if key.nulls_first.is_none() {
                 key.nulls_first = Some(key.asc != Some(false));
@@ -62,9 +64,9 @@ struct IgnoreCase {
 }
 
 impl VisitorMut for IgnoreCase {
-    type Break = ();
+    type Break = Infallible;
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Infallible> {
         if let Expr::Like { negated, any, expr: value, pattern, escape_char } = expr {
             *expr = Expr::ILike {
                 negated: *negated,

@@ -73,8 +73,7 @@ fn expand_braces(text: String, found: &mut Vec<String>) -> Result<(), ExpandErro
     for subset in subsets(columns.len())? {
         let chosen: Vec<&Column<'_>> = subset.iter().filter_map(|i| columns.get(*i)).collect();
         let list = |part: fn(&Column<'_>) -> String| chosen.iter().map(|c| part(c)).collect::<Vec<_>>().join(", ");
-        let tail = fill_group(text.get(after..).unwrap_or(""), &list(|c| c.bare.to_owned()))
-            .map_err(|what| malformed(what))?;
+        let tail = fill_group(text.get(after..).unwrap_or(""), &list(|c| c.bare.to_owned())).map_err(malformed)?;
         let whole = list(|c| c.whole.to_owned());
         let head = text.get(..before).unwrap_or("");
         expand_braces(format!("{head}{whole}{tail}"), found)?;
@@ -147,7 +146,6 @@ fn subsets(count: usize) -> Result<Vec<Vec<usize>>, ExpandError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

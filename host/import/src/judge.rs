@@ -141,7 +141,7 @@ impl<'s> Bench<'s> {
         words.find_map(|word| self.schema.broken.get(&word.text.to_lowercase()))
     }
 
-    /// The task of a question, if its oracle passes on the verifier's own path.
+    /// The task of a question, if every accepted answer passes on the verifier's own path.
     fn task(
         &self,
         suite: &str,
@@ -150,17 +150,16 @@ impl<'s> Bench<'s> {
         report: &mut QuestionReport,
     ) -> Option<Task> {
         let first = accepted.first()?;
-        let mut forms = distinct(accepted);
-        let mut expected = expectation(&forms);
-        if forms.len() > 1 && passes(&expected, &first.result).is_err() {
-            // A comparator that takes one gold only: the agent is told the columns of the first.
-            report.remarks.push(format!("other forms of the answer that are not accepted: {}", forms.len() - 1));
-            forms.truncate(1);
-            expected = expectation(&forms);
-        }
-        if let Err(why) = passes(&expected, &first.result) {
+        let forms = distinct(accepted);
+        let expected = expectation(&forms);
+        // Whatever the agent is told that it may answer must pass, not the oracle's answer alone.
+        let fails = |(number, one): (usize, &Accepted)| {
+            let why = passes(&expected, &one.result).err()?;
+            Some(numbered(number, accepted.len(), &format!("its own answer does not score: {why}")))
+        };
+        if let Some(why) = (1..).zip(accepted).find_map(fails) {
             report.class = Class::Disagree;
-            report.why = format!("the oracle does not score: {why}");
+            report.why = why;
             return None;
         }
         let listed: Vec<_> = forms.iter().map(|one| (one.columns.clone(), one.contract.clone())).collect();

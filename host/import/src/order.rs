@@ -150,7 +150,6 @@ fn whole(query: &Query, hidden: Vec<Expr>) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

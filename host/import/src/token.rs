@@ -325,7 +325,6 @@ fn number(rest: &str) -> usize {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

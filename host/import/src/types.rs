@@ -305,7 +305,6 @@ fn midnight(days: i32) -> i64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::token::Lexer;

@@ -1,11 +1,12 @@
 //! Questions over a small folder, each with a fault of its own, beside a twin without it.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
 use tribunal_import::{Class, DEFAULT_CLOCK, Import, QuestionReport, import};
+use tribunal_protocol::task::Task;
 
 const SCHEMA: &str = "
     CREATE TABLE public.author (id int PRIMARY KEY, name text, born date, rating real);
@@ -20,10 +21,15 @@ const SCHEMA: &str = "
 
 /// Judges one question with this gold.
 fn judged(category: &str, question: &str, gold: &str) -> (QuestionReport, Option<Json>, Import) {
+    judged_in(SCHEMA, category, question, gold)
+}
+
+/// The same on other data.
+fn judged_in(sql: &str, category: &str, question: &str, gold: &str) -> (QuestionReport, Option<Json>, Import) {
     let folder = TempDir::new().unwrap();
     let schema = folder.path().join("library");
     fs::create_dir(&schema).unwrap();
-    fs::write(schema.join("library.sql"), SCHEMA).unwrap();
+    fs::write(schema.join("library.sql"), sql).unwrap();
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let csv =
         format!("db_name,query_category,query,question\nlibrary,{category},{},{}\n", quoted(gold), quoted(question));
@@ -52,18 +58,63 @@ fn a_question_that_stands_becomes_a_task() {
     for told in ["name (text), n (integer)", "does not count", "2025-06-30"] {
         assert!(task.instruction.contains(told), "{told}: {}", task.instruction);
     }
+    // `{name, id}` stands for one column or the other or both: three forms, all told, all kept.
+    for told in ["id (integer), n (integer)", "name (text), id (integer), n (integer)"] {
+        assert!(task.instruction.contains(told), "{told}: {}", task.instruction);
+    }
     let expectation = expectation.unwrap();
-    // Other forms are told if and only if they are accepted, and it is remarked where they are not.
-    let accepted = expectation.get("alternatives").map_or(0, |forms| forms.as_array().unwrap().len());
-    assert_eq!(task.instruction.contains("id (integer), n (integer)"), accepted == 2);
-    assert_eq!(
-        report.remarks.contains(&"other forms of the answer that are not accepted: 2".to_owned()),
-        accepted == 0
-    );
+    let forms: Vec<&Json> =
+        expectation["alternatives"].as_array().unwrap().iter().map(|one| &one["gold"]["rows"]).collect();
+    assert_eq!(forms, [&serde_json::json!([[1, 2], [2, 1]]), &serde_json::json!([["Ada", 1, 2], ["Bob", 2, 1]])]);
     assert_eq!(expectation["gold"]["rows"], serde_json::json!([["Ada", 2], ["Bob", 1]]));
     assert_eq!(expectation["contract"]["match"], "position");
     let sql = task.oracle[0].arguments["sql"].as_str().unwrap();
     assert_eq!(sql.matches("public.").count(), 0, "{sql}");
+}
+
+/// The reason that the verifier's comparator gives for an answer of these columns and rows.
+fn reason(expectation: &Json, columns: &[(&str, &str)], rows: Json) -> String {
+    let columns: Vec<Json> =
+        columns.iter().map(|(name, kind)| serde_json::json!({"name": name, "kind": kind})).collect();
+    let answer = serde_json::from_value(serde_json::json!({"columns": columns, "rows": rows})).unwrap();
+    let expectation = tribunal_compare::Expectation::from_json(&expectation.to_string()).unwrap();
+    expectation.check(&answer).reason.to_string()
+}
+
+#[test]
+fn an_answer_in_any_accepted_form_passes_and_no_mixture_does() {
+    let sql = "SELECT {a.name, a.id}, COUNT(b.id) AS n FROM author a JOIN book b ON b.author_id = a.id GROUP BY {}";
+    let (_, expectation, _) = judged("group_by", "How many books by author?", sql);
+    let expectation = expectation.unwrap();
+    let (name, id, n) = (("name", "text"), ("id", "integer"), ("n", "integer"));
+    for (columns, rows, wanted) in [
+        (vec![name, n], serde_json::json!([["Ada", 2], ["Bob", 1]]), "match"),
+        (vec![id, n], serde_json::json!([[2, 1], [1, 2]]), "match"),
+        (vec![name, id, n], serde_json::json!([["Ada", 1, 2], ["Bob", 2, 1]]), "match"),
+        // Wrong in whatever form: of the names, the ids, and one that no form has.
+        (vec![name, n], serde_json::json!([["Ada", 1], ["Bob", 2]]), "row-mismatch"),
+        (vec![id, n], serde_json::json!([[1, 1], [2, 2]]), "row-mismatch"),
+        (vec![n], serde_json::json!([[2], [1]]), "arity"),
+    ] {
+        assert_eq!(reason(&expectation, &columns, rows.clone()), wanted, "{columns:?} {rows}");
+    }
+}
+
+/// What an agent is told of a question is the same whatever the data, and so the answers, are.
+#[test]
+fn what_the_agent_is_told_does_not_depend_on_any_accepted_answer() {
+    let sql = "SELECT {a.name, a.id}, COUNT(b.id) AS n FROM author a JOIN book b ON b.author_id = a.id GROUP BY {}";
+    let of = |schema: &str| {
+        let (_, expectation, import) = judged_in(schema, "group_by", "How many books by author?", sql);
+        (import.suite.tasks[0].clone(), expectation.unwrap())
+    };
+    let (task, expectation) = of(SCHEMA);
+    let (other, other_expectation) =
+        of(&SCHEMA.replace("'Ada'", "'Eve'").replace("(3, 2, 70)", "(3, 2, 70), (4, 2, 9)"));
+    assert_ne!(expectation, other_expectation);
+    assert_ne!(expectation["alternatives"], other_expectation["alternatives"]);
+    let visible = |task: &Task| (task.instruction.clone(), task.answer.clone(), task.grant.clone(), task.steps);
+    assert_eq!(visible(&task), visible(&other));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Foreign folders, written by hand, against the datasets that they mean.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
 use std::path::Path;

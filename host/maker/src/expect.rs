@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use tribunal_contract::Contract;
-use tribunal_database::GlueSession;
-use tribunal_episode::{Datasets, Episode, Prepared};
+use tribunal_contract::{Contract, Effective};
+use tribunal_database::{GlueSession, Snapshot};
+use tribunal_episode::{Episode, Prepared};
 use tribunal_protocol::policy::{Action, Observation, names};
+use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::table::{Column, Table};
 use tribunal_protocol::task::{Instance, Task};
@@ -18,7 +19,7 @@ use tribunal_tasks::{Draft, ExpectationPlan};
 use crate::library::Library;
 use crate::trial::Maker;
 
-/// The gold answer of one instance: as our engine has it, and as SQLite has it.
+/// The gold answer of one instance: as the engine of its schema has it, and as the other one has it.
 pub(crate) struct Gold {
     pub(crate) ours: Table,
     pub(crate) second: Table,
@@ -27,21 +28,32 @@ pub(crate) struct Gold {
 /// The gold answer of a query on an instance of a task's data.
 pub(crate) fn gold(library: &Library, task: &Task, instance: &Instance, query: &str) -> Result<Gold, String> {
     let at = |why: String| format!("gold query at seed {}: {why}", instance.seed);
-    let snapshot = library.snapshot(&task.schema, instance.seed)?;
+    let (rows, snapshot) = library.rows(&task.schema, instance.seed)?;
     let contract = Contract::parse(&task.grant).map_err(|why| why.to_string())?;
     let effective = contract.resolve(snapshot.schemas()).map_err(|why| why.to_string())?;
-    let mut session = GlueSession::open(snapshot.fork(), Arc::new(effective), Usage::default());
+    let effective = Arc::new(effective);
+    let mut session = GlueSession::open(snapshot.fork(), Arc::clone(&effective), Usage::default());
     let ours = session.query(query, &[]).map_err(|why| at(why.to_string()))?;
-    let second = second_opinion(library, task, instance.seed, query, &ours).map_err(at)?;
+    let second = match snapshot.engine() {
+        Engine::Gluesql => second_opinion(&rows, task, query, &ours),
+        Engine::Sqlite => gluesql_opinion(&rows, effective, query),
+    };
+    let second = second.map_err(at)?;
     if second.rows != ours.rows {
         return Err(at(format!("{} rows here, {} in the second engine", ours.rows, second.rows)));
     }
     Ok(Gold { ours, second })
 }
 
-fn second_opinion(library: &Library, task: &Task, seed: u64, query: &str, ours: &Table) -> Result<Table, String> {
-    let dataset = library.dataset(&task.schema, seed)?;
-    let copy = SqliteCopy::load(&dataset).map_err(|why| format!("second engine: {why}"))?;
+/// The opinion of GlueSQL, where SQLite is the first.
+fn gluesql_opinion(rows: &Dataset, contract: Arc<Effective>, query: &str) -> Result<Table, String> {
+    let snapshot = Snapshot::seal_on(rows, Engine::Gluesql).map_err(|why| format!("second engine: {why}"))?;
+    let mut session = GlueSession::open(snapshot.fork(), contract, Usage::default());
+    session.query(query, &[]).map_err(|why| format!("second engine: {why}"))
+}
+
+fn second_opinion(rows: &Dataset, task: &Task, query: &str, ours: &Table) -> Result<Table, String> {
+    let copy = SqliteCopy::load(rows).map_err(|why| format!("second engine: {why}"))?;
     // What the task asks for counts, not what our engine made of it: a ratio of decimals is a
     // float to the agent, and SQLite's must not be rounded as money is.
     let asked = |name: &str| task.answer.iter().find(|column| column.name.eq_ignore_ascii_case(name));

@@ -5,6 +5,31 @@ use serde::{Deserialize, Serialize};
 use crate::digest::{Digest, Hasher};
 use crate::value::{Kind, Value};
 
+/// What runs the SQL of a schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// GlueSQL: what a schema has that says nothing.
+    #[default]
+    Gluesql,
+    /// SQLite.
+    Sqlite,
+}
+
+impl Engine {
+    /// All engines.
+    pub const ALL: [Engine; 2] = [Engine::Gluesql, Engine::Sqlite];
+
+    /// The name, as schema files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Gluesql => "gluesql",
+            Engine::Sqlite => "sqlite",
+        }
+    }
+}
+
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,6 +44,13 @@ pub struct ColumnSchema {
     /// What it means, for agents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+}
+
+impl ColumnSchema {
+    /// A column without a description.
+    pub fn new(name: impl Into<String>, kind: Kind, nullable: bool) -> ColumnSchema {
+        ColumnSchema { name: name.into(), kind, nullable, description: String::new() }
+    }
 }
 
 /// A reference from columns of one table to columns of another.
@@ -56,6 +88,12 @@ pub struct TableSchema {
 }
 
 impl TableSchema {
+    /// A table of these columns with a primary key (none where it is empty), and nothing else.
+    pub fn new(name: impl Into<String>, columns: Vec<ColumnSchema>, key: &[&str]) -> TableSchema {
+        let primary_key = key.iter().map(|column| (*column).to_owned()).collect();
+        TableSchema { name: name.into(), columns, primary_key, ..TableSchema::default() }
+    }
+
     /// The place of a column, by exact name.
     #[must_use]
     pub fn column_index(&self, name: &str) -> Option<usize> {

@@ -125,10 +125,12 @@ fn converse(mut child: Child, component: &[u8]) -> std::io::Result<Output> {
 fn verdict(output: &Output, limits: &Limits) -> CompileFault {
     let message = String::from_utf8_lossy(&output.stderr);
     let message = message.trim();
-    // Rust's own words for an allocation that failed, the engine's, and the system's.
+    // Rust's own words for an allocation that failed, the engine's, and the system's; the last
+    // ones are those of an input that does not fit.
     if ["memory allocation of", "out of memory (failed", "Cannot allocate memory", "os error 12"]
         .iter()
         .any(|sign| message.contains(sign))
+        || message.ends_with(": out of memory")
     {
         return CompileFault::Memory { limit: limits.compile_memory };
     }
@@ -223,6 +225,9 @@ mod tests {
         let fault = |script| run(script).unwrap_err().to_string();
         assert!(fault("kill -XCPU $$").contains("more than 10 seconds"));
         assert!(fault("echo 'memory allocation of 9 bytes failed' >&2; exit 1").contains("1073741824 bytes of memory"));
+        assert!(
+            fault("echo 'reading the component: out of memory' >&2; exit 1").contains("1073741824 bytes of memory")
+        );
         assert!(fault("echo 'refused: bad section' >&2; exit 1").ends_with("refused it: bad section"));
         assert!(fault("kill -SEGV $$").contains("died (signal: 11"));
         assert!(fault("exit 3").contains("died (exit status: 3)"));

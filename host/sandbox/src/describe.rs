@@ -1,5 +1,6 @@
 //! What a plugin says of itself, read once and checked before anybody believes it.
 
+use serde_json::Value as Json;
 use tribunal_protocol::plugin::{Description, PluginKind, ToolSpec};
 
 /// Bytes of a plugin's or a tool's name.
@@ -12,8 +13,16 @@ const TOOLS: usize = 64;
 const DESCRIPTION_BYTES: usize = 4 << 10;
 /// Bytes of a tool's schema, as JSON.
 const SCHEMA_BYTES: usize = 64 << 10;
+/// How deep a tool's schema may be nested. Readers of JSON end at 128, and a schema stands some
+/// levels deep in every trace.
+const SCHEMA_DEPTH: usize = 32;
+/// Bytes of a pattern in a schema: what it compiles to grows faster than it does.
+const PATTERN_BYTES: usize = 256;
 /// Bytes of a requested contract.
 const CONTRACT_BYTES: usize = 64 << 10;
+
+/// The keywords by which a schema takes in another, or itself.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Checks a description of a plugin of `kind`.
 ///
@@ -49,11 +58,36 @@ fn check_tool(tool: &ToolSpec) -> Result<(), String> {
     named("a tool", &tool.name)?;
     capped(&format!("the description of tool `{}`", tool.name), tool.description.len(), DESCRIPTION_BYTES)?;
     capped(&format!("the schema of tool `{}`", tool.name), tool.arguments.to_string().len(), SCHEMA_BYTES)?;
+    check_schema(&tool.arguments, SCHEMA_DEPTH).map_err(|problem| format!("tool `{}`: {problem}", tool.name))?;
     let typed = tool.arguments.as_object().and_then(|schema| schema.get("type"));
     if typed.and_then(serde_json::Value::as_str) == Some("object") {
         return Ok(());
     }
     Err(format!("tool `{}`: the JSON Schema of its arguments must be an object with `\"type\": \"object\"`", tool.name))
+}
+
+/// Keeps out of a schema what makes checking it, or arguments by it, take long: the host does
+/// that, and no fuel is counted there. Without references a schema is no larger than its text.
+fn check_schema(schema: &Json, depth: usize) -> Result<(), String> {
+    let Some(below) = depth.checked_sub(1) else {
+        return Err(format!("the schema of its arguments is nested more than {SCHEMA_DEPTH} levels deep; flatten it"));
+    };
+    match schema {
+        Json::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            if REFERENCES.contains(&key.as_str()) {
+                return Err(format!("the schema of its arguments uses `{key}`; write out what it refers to"));
+            }
+            let patterns = value.as_object().filter(|_| key == "patternProperties");
+            let mut patterns = patterns.into_iter().flat_map(|fields| fields.keys().map(String::len));
+            let pattern = value.as_str().filter(|_| key == "pattern").map_or(0, str::len);
+            if pattern > PATTERN_BYTES || patterns.any(|bytes| bytes > PATTERN_BYTES) {
+                return Err(format!("the schema of its arguments has a pattern of more than {PATTERN_BYTES} bytes"));
+            }
+            check_schema(value, below)
+        }),
+        Json::Array(items) => items.iter().try_for_each(|item| check_schema(item, below)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
+    }
 }
 
 fn named(what: &str, name: &str) -> Result<(), String> {
@@ -131,6 +165,26 @@ mod tests {
         assert!(wrong(Tool, |d| d.contract = "x".repeat(70_000)).contains("the contract has 70000 bytes"));
         for schema in [json!([]), json!("object"), json!({}), json!({"type": "array"}), json!({"type": ["object"]})] {
             assert!(wrong(Tool, |d| d.tools[0].arguments = schema.clone()).contains("JSON Schema"), "{schema}");
+        }
+    }
+
+    #[test]
+    fn schemas_hold_nothing_that_takes_long_to_check() {
+        let schema = |inner: Json| wrong(PluginKind::Tool, |d| d.tools[0].arguments = inner);
+        let with = |field: &str, value: Json| json!({"type": "object", "properties": {"a": {field: value}}});
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            assert!(schema(with(key, json!("#"))).contains(&format!("uses `{key}`")), "{key}");
+        }
+        assert!(schema(with("pattern", json!("a".repeat(257)))).contains("256 bytes"));
+        let many = json!({"a".repeat(257): {}});
+        assert!(schema(json!({"type": "object", "patternProperties": many})).contains("256 bytes"));
+        let deep = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({"not": inner}));
+        let object = |levels: usize| json!({"type": "object", "not": deep(levels - 1)});
+        assert!(schema(object(33)).contains("more than 32 levels"));
+        let fine = [object(32), with("pattern", json!("a".repeat(256))), with("enum", json!(["$ref"]))];
+        for arguments in fine {
+            check(&Description { tools: vec![ToolSpec { arguments, ..tool("a") }], ..good() }, PluginKind::Tool)
+                .unwrap();
         }
     }
 

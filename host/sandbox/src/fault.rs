@@ -61,6 +61,10 @@ pub(crate) fn fault(plugin: &str, error: &wasmtime::Error, limits: &Limits, pani
     if message.contains("maximum concurrent limit") {
         return Fault::Host { message: format!("too many plugin calls at once: {message}") };
     }
+    // The system refused something: files, memory, threads. That says nothing of the guest.
+    if error.chain().any(|cause| cause.is::<std::io::Error>()) || message.contains("(os error ") {
+        return Fault::Host { message: format!("the system refused what a plugin call needs: {}", tidy(&message)) };
+    }
     // What is left breaks the rules of the interface's encoding: a pointer out of bounds, a text
     // that is no UTF-8, a case that does not exist.
     Fault::Malformed { plugin, message: tidy(&message) }
@@ -94,6 +98,17 @@ mod tests {
         assert_eq!(trap, "tool-x: trap: wasm `unreachable` instruction executed");
         let panic = of(Trap::UnreachableCodeReached.into(), Some("no rows")).to_string();
         assert_eq!(panic, "tool-x: trap: panic: no rows");
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_no_answer_of_the_guest() {
+        let system = || std::io::Error::from_raw_os_error(27);
+        for error in [wasmtime::Error::from(system()), wasmtime::Error::msg(system().to_string())] {
+            let fault = of(error.context("making a memory"), None);
+            assert_eq!(fault.name(), "host", "{fault}");
+            assert!(fault.to_string().contains("(os error 27)"), "{fault}");
+        }
+        assert_eq!(of(wasmtime::Error::msg("invalid utf-8 sequence"), None).name(), "malformed");
     }
 
     #[test]

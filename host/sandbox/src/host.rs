@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tribunal_protocol::failure::Failure;
 use tribunal_protocol::limits::Limits;
 use tribunal_protocol::session::TableChanges;
+use tribunal_protocol::table::Table;
 use wasmtime::component::Resource;
 
 use crate::bindings::{changes, database, description, evidence, log, output, settings, types};
@@ -50,6 +51,7 @@ pub(crate) struct State {
     pub(crate) settings: String,
     pub(crate) log: LogBuffer,
     pub(crate) meter: Meter,
+    pub(crate) result_bytes: u64,
     pub(crate) deadline: Deadline,
 }
 
@@ -61,6 +63,7 @@ impl State {
             settings: settings.to_owned(),
             log: LogBuffer::new(limits),
             meter: Meter::new(limits),
+            result_bytes: limits.result_bytes,
             deadline,
         }
     }
@@ -82,6 +85,13 @@ impl State {
         let session = self.sessions.get_mut(handle.rep() as usize).and_then(Option::as_mut);
         session.ok_or_else(|| Stop::Host("a handle without its session".to_owned()).into())
     }
+}
+
+fn within_bytes(table: Table, most: u64) -> Result<Table, Failure> {
+    if table.bytes() <= most {
+        return Ok(table);
+    }
+    Err(Failure::quota(format!("the result is larger than {most} bytes; select fewer columns or rows")))
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> &str {
@@ -119,9 +129,10 @@ impl database::HostSession for State {
         parameters: Vec<types::Value>,
     ) -> wasmtime::Result<Result<types::Table, types::Failure>> {
         self.within("a query", |state| {
+            let most = state.result_bytes;
             let session = state.session(&handle)?;
             let table = lift::values(parameters).and_then(|parameters| session.query(&sql, &parameters));
-            Ok(table.and_then(lower::table).map_err(lower::failure))
+            Ok(table.and_then(|table| within_bytes(table, most)).and_then(lower::table).map_err(lower::failure))
         })
     }
 

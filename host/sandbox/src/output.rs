@@ -40,7 +40,8 @@ impl ToolOutput {
             let cells = (table.rows as u64 + 1).saturating_mul(table.columns.len() as u64 + 1);
             cells.saturating_mul(CELL_BYTES).saturating_add(table.bytes().saturating_mul(TEXT_GROWTH))
         });
-        (self.text.len() as u64).saturating_mul(TEXT_GROWTH).saturating_add(table)
+        // The quotes of the text are there even where it is empty.
+        (self.text.len() as u64).saturating_mul(TEXT_GROWTH).saturating_add(2).saturating_add(table)
     }
 
     /// A bound from below: a row has its brackets and its commas, and a cell has a byte. A table
@@ -84,6 +85,7 @@ mod tests {
         (0..100).for_each(|_| texts.push("\u{1}é\"x"));
         let outputs = [
             ToolOutput { text: "\n\"é".repeat(50), table: None },
+            ToolOutput { text: "\u{1}".repeat(50), table: None },
             ToolOutput { text: String::new(), table: Some(table(100, Cells::Texts(texts))) },
             ToolOutput { text: "x".to_owned(), table: Some(table(100, Cells::Integers(vec![i64::MIN; 100]))) },
             ToolOutput { text: String::new(), table: Some(table(100, Cells::Unknown)) },

@@ -182,7 +182,7 @@ impl Plugin {
         let parameters = (input.secret, input.about, input.question);
         let ended: Ended<Result<String, types::Failure>> = self.enter(PluginKind::User, parameters, state, &limits);
         let ended = ended.and_then(|result| match result {
-            Ok(text) => self.sized(ToolOutput { text, table: None }, &limits).map(|output| Ok(output.text)),
+            Ok(text) => self.sized(text, &limits).map(Ok),
             Err(failure) => Ok(Err(lift::failure(failure))),
         });
         ended.finish(|_| ())
@@ -215,12 +215,21 @@ impl Plugin {
             Err(failure) => return Ok(Err(lift::failure(failure))),
         };
         let table = given.table.map(table::table).transpose().map_err(|why| self.malformed(why))?;
-        self.sized(ToolOutput { text: given.text, table }, limits).map(Ok)
+        let output = ToolOutput { text: given.text, table };
+        // An agent that asks a tool for too much has not broken it.
+        let most = limits.output_bytes;
+        Ok(if output.fits(most) {
+            Ok(output)
+        } else {
+            Err(Failure::quota(format!("the output is larger than {most} bytes as JSON; ask for less")))
+        })
     }
 
-    fn sized(&self, output: ToolOutput, limits: &Limits) -> Result<ToolOutput, Fault> {
+    /// A user's reply; its size is not the agent's to choose.
+    fn sized(&self, text: String, limits: &Limits) -> Result<String, Fault> {
+        let output = ToolOutput { text, table: None };
         if output.fits(limits.output_bytes) {
-            return Ok(output);
+            return Ok(output.text);
         }
         Err(Fault::Limit {
             plugin: self.name().to_owned(),

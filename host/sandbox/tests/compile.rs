@@ -23,9 +23,13 @@ use tribunal_sandbox::{
 };
 
 const WORKER: &str = "compile-worker";
+const WITHOUT_FILES: &str = "call-without-files";
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
+    if env::args_os().nth(1).is_some_and(|first| first == WITHOUT_FILES) {
+        return call_without_files();
+    }
     if arguments.next().is_some_and(|first| first == WORKER) {
         let done = compile_worker(arguments, std::io::stdin().lock(), std::io::stdout().lock());
         return match done {
@@ -36,12 +40,13 @@ fn main() -> ExitCode {
             }
         };
     }
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 6] = [
         ("a component compiled in a child runs", a_component_compiled_in_a_child_runs),
         ("too much processor time is stopped", too_much_processor_time_is_stopped),
         ("too much memory is stopped", too_much_memory_is_stopped),
         ("what the compiler refuses is told", what_the_compiler_refuses_is_told),
         ("loads at once share a cache", loads_at_once_share_a_cache),
+        ("what the system refuses is the host's fault", what_the_system_refuses_is_the_hosts_fault),
     ];
     for (name, test) in tests {
         test();
@@ -119,4 +124,26 @@ fn loads_at_once_share_a_cache() {
     assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 1);
     let plugin = sandbox(Limits::default(), Some(&cache)).load("x", &bytes).unwrap();
     assert_eq!(plugin.origin(), &Origin::Cache);
+}
+
+/// The child of the test below: it may write no file, and so can set up no memory with content.
+fn call_without_files() -> ExitCode {
+    use rlimit::Resource;
+    let options = SandboxOptions { concurrent_calls: 2, ..SandboxOptions::default() };
+    let sandbox = Sandbox::new(options).unwrap();
+    Resource::FSIZE.set(0, 0).unwrap();
+    // The system's answer is to be an error, as everywhere where a disk is full.
+    let fault = sandbox.load("x", &good()).unwrap_err();
+    println!("{fault}");
+    ExitCode::SUCCESS
+}
+
+fn what_the_system_refuses_is_the_hosts_fault() {
+    // The signal that comes with this limit is ignored by the shell, and by what it starts.
+    let child = format!("trap '' XFSZ; exec '{}' {WITHOUT_FILES}", env::current_exe().unwrap().display());
+    let output = Command::new("/bin/sh").args(["-c", &child]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("host: the system refused what a plugin call needs: "), "{said}");
+    assert!(said.contains("File too large"), "{said}");
 }

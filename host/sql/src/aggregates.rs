@@ -75,11 +75,8 @@ impl Rewriter<'_> {
         let mut own = false;
         let mut outer = false;
         crate::walk::columns(&value.clone().expr(), &mut |alias, _| {
-            if place.scope.has(alias) {
-                own = true;
-            } else {
-                outer = true;
-            }
+            own |= place.scope.has(alias);
+            outer |= place.scope.parent.is_some_and(|parent| parent.reaches(alias));
         });
         if outer && !own {
             return Err(Failure::unsupported("an aggregate of an outer query's columns"));

@@ -61,6 +61,9 @@ impl Rewriter<'_> {
 
     /// A value as text: `true`, `2024-01-31`, `12.50`.
     pub fn as_text(&mut self, value: Typed) -> Result<Typed, Failure> {
+        if value.is_null() {
+            return Ok(crate::arith::null(Kind::Text));
+        }
         match value.kind {
             Kind::Text => Ok(value),
             Kind::Unknown => Ok(crate::arith::null(Kind::Text)),

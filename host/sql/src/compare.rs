@@ -17,7 +17,7 @@ impl Rewriter<'_> {
             (Term::Value(left), Term::Value(right)) => (left, right),
             (left, right) => (micros(left)?, micros(right)?),
         };
-        let (left, right, kind) = self.pair(left, right)?;
+        let (left, right, kind) = self.pair_compared(left, right)?;
         match (left.value(), right.value()) {
             (Some(Value::Null), _) | (_, Some(Value::Null)) => return Ok(Cond::Const(None)),
             (Some(left), Some(right)) => {
@@ -84,7 +84,7 @@ impl Rewriter<'_> {
         for item in list {
             values.push(self.value(item, place)?);
         }
-        let (mut values, kind) = self.unify(values)?;
+        let (mut values, kind) = self.unify_compared(values)?;
         let items = values.split_off(1);
         let Some(value) = values.pop() else {
             return Err(Failure::invalid("IN needs something on its left"));
@@ -119,21 +119,34 @@ impl Rewriter<'_> {
         let selected = self.subquery(query, place)?;
         let (kind, item) = selected.single()?;
         let column = Typed::new(emit::null(), kind, item);
-        let (value, column, kind) = self.pair(value, column)?;
+        let (value, column, kind) = self.pair_compared(value, column)?;
         if kind == Kind::Float {
             return self.quantified(value, &BinaryOperator::Eq, selected);
         }
-        let nullable = value.nullable || column.nullable;
-        let again = self.copy_of(&value)?;
-        let converted = self.converted(selected.clone(), kind)?;
-        let found = Expr::InSubquery { expr: Box::new(value.expr()), subquery: Box::new(converted), negated: false };
-        if !nullable {
+        let find = |rewriter: &mut Self, value: &Typed| -> Result<Expr, Failure> {
+            rewriter.grow(selected.size())?;
+            let expr = Box::new(rewriter.copy_of(value)?.expr());
+            let subquery = Box::new(rewriter.converted(selected.clone(), kind)?);
+            Ok(Expr::InSubquery { expr, subquery, negated: false })
+        };
+        let found = find(self, &value)?;
+        if !value.nullable && !column.nullable {
             return Ok(Cond::sure(found));
         }
-        match self.quantified(again, &BinaryOperator::Eq, selected)? {
-            Cond::Split { falsity, .. } => Ok(Cond::Split { truth: found, falsity }),
-            other => Ok(other),
+        // FALSE where nothing is there to be equal to, or nothing is, and no NULL is in the way.
+        let mut falsity = vec![emit::not(find(self, &value)?)];
+        if column.nullable {
+            let null = self.rows_where(&selected, |_, column| Ok(emit::is_null(column.expr())))?;
+            falsity.push(Expr::Exists { subquery: Box::new(null), negated: true });
         }
+        let mut falsity = emit::all(falsity);
+        if value.nullable {
+            let known = emit::is_not_null(self.copy_of(&value)?.expr());
+            let any = self.rows_where(&selected, |_, _| Ok(emit::boolean(true)))?;
+            let none = Expr::Exists { subquery: Box::new(any), negated: true };
+            falsity = emit::any(vec![none, emit::all(vec![known, falsity])]);
+        }
+        Ok(Cond::Split { truth: found, falsity })
     }
 
     /// `expr op ANY (query)`.
@@ -166,20 +179,31 @@ impl Rewriter<'_> {
         if crate::grouping::has_aggregate(&value.clone().expr()) {
             return Err(Failure::unsupported("an aggregate compared with a subquery's rows"));
         }
-        let (kind, nullable) = selected.single()?;
-        let probe = |rewriter: &mut Self, unknown: bool| -> Result<Query, Failure> {
-            let alias = rewriter.alias()?;
-            let column = Typed::new(emit::column(&alias, &selected.label(0)), kind, nullable);
-            let value = rewriter.copy_of(&value)?;
-            let cond = rewriter.compare(value.into(), op, column.into())?;
-            let filter = if unknown { emit::not(cond.is(false)) } else { cond.is(true) };
-            rewriter.grow(selected.size())?;
-            Ok(selected.clone().probe(&alias, filter))
+        let probe = |rewriter: &mut Self, unknown: bool| {
+            rewriter.rows_where(&selected, |rewriter, column| {
+                let value = rewriter.copy_of(&value)?;
+                let cond = rewriter.compare(value.into(), op, column.into())?;
+                Ok(if unknown { emit::not(cond.is(false)) } else { cond.is(true) })
+            })
         };
         let exists = |query: Query, negated: bool| Expr::Exists { subquery: Box::new(query), negated };
         let truth = exists(probe(self, false)?, false);
         let falsity = exists(probe(self, true)?, true);
         Ok(Cond::Split { truth, falsity })
+    }
+
+    /// The rows of a query of one column that meet a condition on it.
+    fn rows_where(
+        &mut self,
+        selected: &Selected,
+        condition: impl FnOnce(&mut Self, Typed) -> Result<Expr, Failure>,
+    ) -> Result<Query, Failure> {
+        self.grow(selected.size())?;
+        let (kind, nullable) = selected.single()?;
+        let (one, alias) = (self.alias()?, self.alias()?);
+        let column = selected.inside().unwrap_or_else(|| emit::column(&alias, &selected.label(0)));
+        let filter = condition(self, Typed::new(column, kind, nullable))?;
+        Ok(selected.clone().over(&one, &alias, emit::number(1), Some(filter)))
     }
 
     /// A query of one column, its values as `kind`.
@@ -188,10 +212,10 @@ impl Rewriter<'_> {
         if from == kind || from == Kind::Unknown {
             return Ok(selected.query);
         }
-        let alias = self.alias()?;
-        let column = Typed::new(emit::column(&alias, &selected.label(0)), from, nullable);
-        let column = crate::rewrite::coerce(column, kind)?;
-        Ok(selected.mapped(&alias, column.expr()))
+        let (one, alias) = (self.alias()?, self.alias()?);
+        let column = selected.inside().unwrap_or_else(|| emit::column(&alias, &selected.label(0)));
+        let column = crate::rewrite::coerce(Typed::new(column, from, nullable), kind)?;
+        Ok(selected.over(&one, &alias, column.expr(), None))
     }
 }
 

@@ -12,6 +12,9 @@ use crate::formats;
 use crate::rewrite::{Place, Rewriter, convert};
 use crate::types::{Span, Term, Typed};
 
+/// Seconds from the start of the year 0 to that of 1970.
+const SECONDS_TO_1970: i64 = 62_167_219_200;
+
 impl Rewriter<'_> {
     /// A function of days and moments; none where `name` is not one.
     pub fn date_call(&mut self, name: &str, list: &[&Expr], place: Place<'_>) -> Result<Option<Typed>, Failure> {
@@ -73,8 +76,12 @@ impl Rewriter<'_> {
             ("UNIXEPOCH", [moment, modifiers @ ..]) => {
                 let moment = self.sqlite_moment(moment, modifiers, place)?;
                 let micros = self.micros(moment)?;
-                let second = Typed::integer(1_000_000);
-                self.calculate(micros, &BinaryOperator::Divide, second)
+                // Whole seconds, rounded down also before 1970: counted from the year 0, where
+                // none is negative, since the engine rounds towards zero.
+                let since_zero =
+                    self.calculate(micros, &BinaryOperator::Plus, Typed::integer(SECONDS_TO_1970 * 1_000_000))?;
+                let seconds = self.calculate(since_zero, &BinaryOperator::Divide, Typed::integer(1_000_000))?;
+                self.calculate(seconds, &BinaryOperator::Minus, Typed::integer(SECONDS_TO_1970))
             }
             _ => return Ok(None),
         };
@@ -255,6 +262,15 @@ impl Rewriter<'_> {
     /// A moment as SQLite's functions take it: `now`, and modifiers after it.
     fn sqlite_moment(&mut self, moment: &Expr, modifiers: &[&Expr], place: Place<'_>) -> Result<Typed, Failure> {
         let value = self.value(moment, place)?;
+        if let [first, rest @ ..] = modifiers
+            && self.value(first, place)?.text().is_some_and(|text| text.trim().eq_ignore_ascii_case("unixepoch"))
+        {
+            let mut value = self.since_epoch(value)?;
+            for modifier in rest {
+                value = self.modified_by(value, modifier, place)?;
+            }
+            return Ok(value);
+        }
         let mut value = match value.text() {
             Some(text) if text.trim().eq_ignore_ascii_case("now") => Typed::literal(Value::Date(self.catalog.clock())),
             Some(text) => {
@@ -267,14 +283,47 @@ impl Rewriter<'_> {
             None => self.moment(value)?,
         };
         for modifier in modifiers {
-            let modifier = self.value(modifier, place)?;
-            let text = modifier
-                .text()
-                .map(|text| text.trim().to_lowercase())
-                .ok_or_else(|| Failure::unsupported("a date modifier that is no literal"))?;
-            value = self.modified(value, &text)?;
+            value = self.modified_by(value, modifier, place)?;
         }
         Ok(value)
+    }
+
+    fn modified_by(&mut self, value: Typed, modifier: &Expr, place: Place<'_>) -> Result<Typed, Failure> {
+        let modifier = self.value(modifier, place)?;
+        let text = modifier
+            .text()
+            .map(|text| text.trim().to_lowercase())
+            .ok_or_else(|| Failure::unsupported("a date modifier that is no literal"))?;
+        self.modified(value, &text)
+    }
+
+    /// Seconds since 1970-01-01 as a moment; NULL outside the years 0 to 9999, as in SQLite.
+    fn since_epoch(&mut self, seconds: Typed) -> Result<Typed, Failure> {
+        const FIRST: i64 = -SECONDS_TO_1970;
+        const LAST: i64 = 253_402_300_799;
+        match seconds.kind {
+            Kind::Integer => {}
+            Kind::Unknown => return Ok(crate::arith::null(Kind::Timestamp)),
+            kind => return Err(Failure::unsupported(format!("'unixepoch' of {kind}"))),
+        }
+        if let Some(number) = seconds.number() {
+            let inside = (FIRST..=LAST).contains(&number);
+            let moment = if inside { Value::Timestamp(number * 1_000_000) } else { Value::Null };
+            return Ok(Typed { kind: Kind::Timestamp, ..Typed::literal(moment) });
+        }
+        let (low, high) = (self.copy_of(&seconds)?.expr(), self.copy_of(&seconds)?.expr());
+        let inside = emit::all(vec![
+            emit::binary(low, BinaryOperator::GtEq, emit::number(FIRST)),
+            emit::binary(high, BinaryOperator::LtEq, emit::number(LAST)),
+        ]);
+        let start = Typed::literal(Value::Timestamp(0));
+        let span = Span::Scaled { months: 0, micros: 1_000_000, count: seconds };
+        match self.with_time(start.into(), &BinaryOperator::Plus, Term::Span(span))? {
+            Ok(Term::Value(moment)) => {
+                Ok(Typed::new(emit::case(vec![(inside, moment.expr())], None), Kind::Timestamp, true))
+            }
+            _ => Err(Failure::unsupported("'unixepoch' of this")),
+        }
     }
 
     fn modified(&mut self, value: Typed, modifier: &str) -> Result<Typed, Failure> {

@@ -10,6 +10,9 @@ use crate::rewrite::{Rewriter, convert};
 use crate::types::{Span, Term, Typed};
 
 const SECOND: i64 = 1_000_000;
+/// Ten thousand years.
+const MAX_MONTHS: i64 = 120_000;
+const MAX_DAYS: i64 = 3_652_425;
 
 impl Rewriter<'_> {
     /// `left op right` where a date, a moment or a stretch of time is in it; else the operands.
@@ -88,7 +91,7 @@ impl Rewriter<'_> {
             Some(_) => crate::rewrite::coerce(base, Kind::Timestamp)?,
             None => base,
         };
-        if base.is_null() {
+        if base.is_null() || base.kind == Kind::Unknown {
             return Ok(crate::arith::null(Kind::Timestamp));
         }
         if !is_time(base.kind) {
@@ -129,7 +132,6 @@ impl Rewriter<'_> {
         if count.is_null() {
             return Ok(crate::arith::null(Kind::Timestamp));
         }
-        let guard = self.copy_of(&count)?;
         let expr = if months == 0 {
             let (unit, field) = if micros % MICROS_PER_DAY == 0 {
                 (micros / MICROS_PER_DAY, DateTimeField::Day)
@@ -139,15 +141,37 @@ impl Rewriter<'_> {
                 return Err(Failure::unsupported("an interval of fractions of a second, times a computed number"));
             };
             let total = self.calculate(count, &BinaryOperator::Multiply, Typed::integer(unit))?;
-            emit::binary(base.expr(), BinaryOperator::Plus, span(total.expr(), field))
+            let most = if field == DateTimeField::Day { MAX_DAYS } else { MAX_DAYS * 86_400 };
+            let again = self.copy_of(&total)?;
+            let moved = emit::binary(base.expr(), BinaryOperator::Plus, span(total.expr(), field));
+            self.within(again, most, moved)?
         } else {
             let total = self.calculate(count, &BinaryOperator::Multiply, Typed::integer(months))?;
+            let again = self.copy_of(&total)?;
             let (expr, kind) = self.add_months(base, total.expr())?;
-            if kind == Kind::Date { emit::cast(expr, Kind::Timestamp) } else { expr }
+            let moved = if kind == Kind::Date { emit::cast(expr, Kind::Timestamp) } else { expr };
+            self.within(again, MAX_MONTHS, moved)?
         };
-        // An interval of NULL days is an error in the engine.
-        let expr = if guard.nullable { emit::case(vec![(emit::is_not_null(guard.expr()), expr)], None) } else { expr };
         Ok(Typed::new(expr, Kind::Timestamp, nullable))
+    }
+
+    /// `expr` where `count` is within what the engine's intervals hold, beyond which they wrap; NULL
+    /// where it is NULL, of which an interval is an error in the engine.
+    fn within(&mut self, count: Typed, most: i64, expr: Expr) -> Result<Expr, Failure> {
+        let nullable = count.nullable;
+        let mut copy = || Ok::<_, Failure>(self.copy_of(&count)?.expr());
+        let inside = emit::all(vec![
+            emit::binary(copy()?, BinaryOperator::GtEq, emit::number(-most)),
+            emit::binary(copy()?, BinaryOperator::LtEq, emit::number(most)),
+        ]);
+        let mut branches = Vec::with_capacity(2);
+        if nullable {
+            branches.push((emit::is_null(copy()?), emit::null()));
+        }
+        branches.push((inside, expr));
+        // No moment: an error, where a row comes to it.
+        let beyond = emit::cast(emit::text("out of range"), Kind::Timestamp);
+        Ok(emit::case(branches, Some(beyond)))
     }
 
     /// The engine's own month arithmetic fails in December and on the 31st; its ADD_MONTH, on
@@ -361,7 +385,7 @@ pub fn parse_span(text: &str) -> Result<Span, Failure> {
 
 /// Ten thousand years in both directions: what the engine's own arithmetic can hold.
 fn in_range(months: i64, micros: i64) -> Result<Span, Failure> {
-    if months.abs() > 120_000 || micros.abs() > 3_652_425 * MICROS_PER_DAY {
+    if months.abs() > MAX_MONTHS || micros.abs() > MAX_DAYS * MICROS_PER_DAY {
         return Err(Failure::invalid("an interval is out of range"));
     }
     Ok(Span::Fixed { months, micros })
@@ -407,7 +431,6 @@ fn unit_micros(count: rust_decimal::Decimal, unit: &str) -> Option<(i64, i64)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

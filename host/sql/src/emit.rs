@@ -3,8 +3,9 @@
 use bigdecimal::BigDecimal;
 use rust_decimal::Decimal;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, TimezoneInfo, UnaryOperator, Value as Literal,
+    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, TimezoneInfo, UnaryOperator,
+    Value as Literal,
 };
 use tribunal_protocol::value::{date_text, float_text, timestamp_text};
 use tribunal_protocol::{Kind, Value};
@@ -80,7 +81,14 @@ pub fn cast(expr: Expr, kind: Kind) -> Expr {
 }
 
 /// A function call.
-pub fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+pub fn call(name: &str, mut arguments: Vec<Expr>) -> Expr {
+    // Not calls but syntax, to the engine.
+    let field = CeilFloorKind::DateTimeField(DateTimeField::NoDateTime);
+    match (name, arguments.len()) {
+        ("CEIL", 1) => return Expr::Ceil { expr: Box::new(arguments.remove(0)), field },
+        ("FLOOR", 1) => return Expr::Floor { expr: Box::new(arguments.remove(0)), field },
+        _ => {}
+    }
     let arguments = arguments.into_iter().map(FunctionArgExpr::Expr).collect();
     Expr::Function(function(name, arguments, false))
 }
@@ -116,6 +124,7 @@ fn nested(expr: Expr) -> Expr {
         | Expr::InSubquery { .. }
         | Expr::IsNull(_)
         | Expr::IsNotNull(_)
+        | Expr::Like { .. }
         | Expr::Interval(_)
         | Expr::Exists { .. } => Expr::Nested(Box::new(expr)),
         other => other,

@@ -93,7 +93,6 @@ pub fn from_postgresql(format: &str) -> Result<String, Failure> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -51,10 +51,17 @@ impl Rewriter<'_> {
     ) -> Result<Sources<'p>, Failure> {
         let mut sources = Sources { scope: Scope::inside(parent), first: None, joins: Vec::new() };
         for (place, tree) in from.iter().enumerate() {
+            let kept = |join: &Join| matches!(join.join_operator, JoinOperator::RightOuter(_));
+            if place > 0 && tree.joins.iter().any(kept) {
+                // A comma binds less than JOIN: what stands left of RIGHT JOIN begins behind it.
+                let source = self.nested_join(tree, parent)?;
+                add(&mut sources, source, false, Vec::new())?;
+                continue;
+            }
             let source = self.source(&tree.relation, parent)?;
             add(&mut sources, source, false, Vec::new())?;
             for join in &tree.joins {
-                self.join(&mut sources, join, parent, place == 0)?;
+                self.join(&mut sources, join, parent)?;
             }
         }
         Ok(sources)
@@ -65,7 +72,6 @@ impl Rewriter<'_> {
         sources: &mut Sources<'p>,
         join: &Join,
         parent: Option<&'p Scope<'p>>,
-        first: bool,
     ) -> Result<(), Failure> {
         if join.global {
             return Err(Failure::unsupported("GLOBAL JOIN"));
@@ -76,7 +82,7 @@ impl Rewriter<'_> {
             JoinOperator::LeftOuter(constraint) => (constraint, true, false),
             JoinOperator::RightOuter(constraint) => (constraint, false, true),
             JoinOperator::CrossJoin => (&nothing, false, false),
-            JoinOperator::FullOuter(_) => return Err(Failure::unsupported("FULL JOIN")),
+            JoinOperator::FullOuter(_) => return Err(crate::lint::second_engine("FULL JOIN")),
             _ => return Err(Failure::unsupported("this kind of join")),
         };
         if (left || right) && matches!(constraint, JoinConstraint::None) {
@@ -92,9 +98,6 @@ impl Rewriter<'_> {
                 last.filters = filters;
             }
             return Ok(());
-        }
-        if !first {
-            return Err(Failure::unsupported("RIGHT JOIN after a comma"));
         }
         self.right_join(sources, constraint, source)
     }
@@ -141,6 +144,22 @@ impl Rewriter<'_> {
         }
         if let Some(last) = sources.joins.last_mut() {
             last.filters = filters;
+        }
+        Ok(())
+    }
+
+    /// A derived table that refers to a query around it, and stands first in FROM: the engine shows
+    /// what is around only to what is joined. So it is joined to one row.
+    pub fn let_first_see(&mut self, sources: &mut Sources<'_>, parent: Option<&Scope<'_>>) -> Result<(), Failure> {
+        let (Some(parent), Some(factor @ TableFactor::Derived { .. })) = (parent, &sources.first) else {
+            return Ok(());
+        };
+        if !crate::walk::touches(factor, &|alias| parent.reaches(alias)) {
+            return Ok(());
+        }
+        let one = one_row(&self.alias()?);
+        if let Some(factor) = sources.first.replace(one) {
+            sources.joins.insert(0, Joined { factor, alias: String::new(), left: false, filters: Vec::new() });
         }
         Ok(())
     }
@@ -365,6 +384,11 @@ impl Rewriter<'_> {
     pub fn subquery(&mut self, query: &Query, place: Place<'_>) -> Result<crate::select::Selected, Failure> {
         self.query(query, Some(place.scope))
     }
+}
+
+/// A source of one row.
+pub fn one_row(alias: &str) -> TableFactor {
+    derived(query_of(select(vec![item(emit::number(1), 0)], Vec::new(), None)), alias).relation
 }
 
 fn add(sources: &mut Sources<'_>, mut source: Source, left: bool, filters: Vec<Expr>) -> Result<(), Failure> {

@@ -198,11 +198,13 @@ pub fn name_of(function: &Function) -> Result<String, Failure> {
 fn plain(function: &Function) -> Result<(), Failure> {
     let Function { name: _, parameters, args: _, filter: _, null_treatment, over, within_group } = function;
     let refused = [
-        (over.is_some(), "window functions (OVER)"),
         (!within_group.is_empty(), "WITHIN GROUP"),
         (null_treatment.is_some(), "IGNORE NULLS"),
         (!matches!(parameters, FunctionArguments::None), "parameters of a function"),
     ];
+    if over.is_some() {
+        return Err(crate::lint::second_engine("window functions (OVER)"));
+    }
     match refused.iter().find(|(refused, _)| *refused) {
         Some((_, what)) => Err(Failure::unsupported(*what)),
         None => Ok(()),

@@ -25,6 +25,7 @@ mod query;
 mod rewrite;
 mod scope;
 mod select;
+mod sets;
 mod sqlite;
 mod texts;
 mod types;
@@ -37,7 +38,7 @@ use tribunal_protocol::schema::TableSchema;
 use tribunal_protocol::{Failure, Kind, Value};
 
 pub use crate::parse::parse_query;
-pub use crate::sqlite::to_sqlite;
+pub use crate::sqlite::{SqliteChange, SqliteQuery, row_number, sqlite_change, sqlite_query, to_sqlite};
 
 /// What the holder of a session may see, as far as SQL needs to know it.
 pub trait Catalog {
@@ -48,11 +49,41 @@ pub trait Catalog {
     fn clock(&self) -> i32;
 }
 
+/// How the rows of two queries are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// The rows of both.
+    Union,
+    /// The rows that both have.
+    Intersect,
+    /// The rows of the first that the second lacks.
+    Except,
+}
+
+/// A set operation: both queries run, and their rows, combined, are a table for what comes after.
+#[derive(Clone, Debug)]
+pub struct SetOperation {
+    /// The name of that table; its columns are `c1`, `c2`, ..
+    pub name: String,
+    /// Which.
+    pub combine: Combine,
+    /// Whether rows count as often as they stand there.
+    pub all: bool,
+    /// The query on the left.
+    pub left: ast::Query,
+    /// The query on the right.
+    pub right: ast::Query,
+    /// How many columns both have.
+    pub columns: usize,
+}
+
 /// A statement that may run: every name resolved, every literal typed.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// What the engine must run, as it stands.
     pub statement: ast::Statement,
+    /// What must run before, in this order.
+    pub sets: Vec<SetOperation>,
     /// The kind of every output column of a query; none where it is not known beforehand.
     pub kinds: Vec<Option<Kind>>,
     /// The name of every output column of a query.
@@ -77,6 +108,7 @@ pub fn prepare_query(sql: &str, catalog: &dyn Catalog, parameters: &[Value]) -> 
         statement: ast::Statement::Query(Box::new(selected.query)),
         kinds: selected.columns.iter().map(|column| known(column.kind)).collect(),
         names: selected.columns.into_iter().map(|column| column.name).collect(),
+        sets: rewriter.sets,
         tables: rewriter.tables,
     })
 }
@@ -89,5 +121,5 @@ pub fn prepare_change(sql: &str, catalog: &dyn Catalog, parameters: &[Value]) ->
     let statement = parse::parse_change(sql)?;
     let mut rewriter = rewrite::Rewriter::new(catalog, parameters);
     let statement = rewriter.change(&statement)?;
-    Ok(Prepared { statement, kinds: Vec::new(), names: Vec::new(), tables: rewriter.tables })
+    Ok(Prepared { statement, sets: rewriter.sets, kinds: Vec::new(), names: Vec::new(), tables: rewriter.tables })
 }

@@ -1,5 +1,5 @@
-//! LIKE. The engine compiles a regular expression for every row, in which `%` stops at the end of
-//! a line; most patterns are a comparison instead.
+//! LIKE. The engine's own compiles a regular expression for every row, in which `%` stops at the end
+//! of a line. A prefix is a comparison instead, and everything else runs by a matcher of ours.
 
 use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
 use tribunal_protocol::{Failure, Kind};
@@ -56,11 +56,20 @@ impl Rewriter<'_> {
         if pattern.is_null() || value.is_null() {
             return Ok(Cond::Const(None));
         }
-        let Some(pattern) = pattern.text() else {
-            return Err(Failure::unsupported("LIKE with a pattern that is no literal"));
+        let value = coerce(value, Kind::Text)?;
+        let has_aggregate = |typed: &Typed| crate::grouping::has_aggregate(&typed.clone().expr());
+        let aggregated = has_aggregate(&value) || has_aggregate(&pattern);
+        let Some(literal) = pattern.text() else {
+            if aggregated || escape.is_some() || pattern.kind != Kind::Text {
+                return Err(Failure::unsupported("LIKE of this with a pattern that is no literal"));
+            }
+            let lower = |typed: Typed| if folded { emit::call("LOWER", vec![typed.expr()]) } else { typed.expr() };
+            let nullable = value.nullable || pattern.nullable;
+            let expr = like_call(lower(value), lower(pattern));
+            return Ok(Cond::Atom { expr, nullable });
         };
-        let mut pieces = pieces(pattern, escape)?;
-        let mut value = coerce(value, Kind::Text)?;
+        let mut pieces = pieces(literal, escape)?;
+        let mut value = value;
         if folded {
             for piece in &mut pieces {
                 if let Piece::Text(text) = piece {
@@ -70,10 +79,12 @@ impl Rewriter<'_> {
             let nullable = value.nullable;
             value = Typed::new(emit::call("LOWER", vec![value.expr()]), Kind::Text, nullable);
         }
-        self.matches(value, &pieces)
+        self.matches(value, &pieces, aggregated)
     }
 
-    fn matches(&mut self, value: Typed, pieces: &[Piece]) -> Result<Cond, Failure> {
+    /// The engine runs LIKE by a matcher of ours, which does not see groups: there a regular
+    /// expression has to do.
+    fn matches(&mut self, value: Typed, pieces: &[Piece], aggregated: bool) -> Result<Cond, Failure> {
         match pieces {
             [] => self.equals(value, ""),
             [Piece::Text(text)] => self.equals(value, text),
@@ -83,26 +94,13 @@ impl Rewriter<'_> {
                 Ok(atom(&value, |value| emit::binary(value, BinaryOperator::Eq, again.expr())))
             }
             [Piece::Text(start), Piece::Any] => self.starts(&value, start),
-            [Piece::Any, Piece::Text(end)] => self.ends(&value, end),
-            [Piece::Any, Piece::Text(middle), Piece::Any] => {
-                let again = self.copy_of(&value)?;
-                let without = |value| emit::call("REPLACE", vec![value, emit::text(middle), emit::text("")]);
-                Ok(atom(&value, |value| emit::binary(without(value), BinaryOperator::NotEq, again.expr())))
-            }
-            [Piece::Text(start), Piece::Any, Piece::Text(end)] => {
-                let length = start.chars().count() + end.chars().count();
-                let length = i64::try_from(length).unwrap_or(i64::MAX);
-                let again = self.copy_of(&value)?;
-                let long = atom(&again, |value| {
-                    let found = emit::call("LENGTH", vec![value]);
-                    let found = emit::cast(found, Kind::Integer);
-                    emit::binary(found, BinaryOperator::GtEq, emit::number(length))
-                });
-                Ok(Cond::All(vec![self.starts(&value, start)?, self.ends(&value, end)?, long]))
-            }
-            pieces => {
+            pieces if aggregated => {
                 let regex = regex(pieces);
                 Ok(atom(&value, |value| emit::binary(value, BinaryOperator::PGRegexMatch, emit::text(&regex))))
+            }
+            pieces => {
+                let pattern = plain(pieces);
+                Ok(atom(&value, |value| like_call(value, emit::text(&pattern))))
             }
         }
     }
@@ -121,14 +119,31 @@ impl Rewriter<'_> {
         }
         Ok(Cond::All(parts))
     }
+}
 
-    fn ends(&mut self, value: &Typed, end: &str) -> Result<Cond, Failure> {
-        let value = self.copy_of(value)?;
-        let nullable = value.nullable;
-        let reversed = emit::call("REVERSE", vec![value.expr()]);
-        let end: String = end.chars().rev().collect();
-        self.starts(&Typed::new(reversed, Kind::Text, nullable), &end)
+/// `value LIKE pattern`, in which `\\` escapes.
+fn like_call(value: Expr, pattern: Expr) -> Expr {
+    Expr::Like { negated: false, any: false, expr: Box::new(value), pattern: Box::new(pattern), escape_char: None }
+}
+
+/// The pattern in one spelling: `%`, `_`, and `\\` before every other of the three.
+fn plain(pieces: &[Piece]) -> String {
+    let mut pattern = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Any => pattern.push('%'),
+            Piece::One => pattern.push('_'),
+            Piece::Text(text) => {
+                for char in text.chars() {
+                    if matches!(char, '%' | '_' | '\\') {
+                        pattern.push('\\');
+                    }
+                    pattern.push(char);
+                }
+            }
+        }
     }
+    pattern
 }
 
 fn atom(value: &Typed, make: impl FnOnce(Expr) -> Expr) -> Cond {
@@ -196,7 +211,6 @@ fn regex(pieces: &[Piece]) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -10,6 +10,11 @@ fn refuse(clauses: &[(bool, &str)]) -> Result<(), Failure> {
     }
 }
 
+/// That a construct runs on the other engine alone.
+pub fn second_engine(what: &str) -> Failure {
+    Failure::unsupported(format!("{what}; it runs on schemas with engine = \"sqlite\""))
+}
+
 /// Refuses clauses around a SELECT.
 ///
 /// # Errors
@@ -71,6 +76,9 @@ pub fn select(select: &Select) -> Result<(), Failure> {
         GroupByExpr::All(_) => return Err(Failure::unsupported("GROUP BY ALL")),
         GroupByExpr::Expressions(_, modifiers) => modifiers,
     };
+    if !named_window.is_empty() {
+        return Err(second_engine("WINDOW"));
+    }
     refuse(&[
         (top.is_some(), "TOP"),
         (into.is_some(), "SELECT INTO"),
@@ -80,7 +88,6 @@ pub fn select(select: &Select) -> Result<(), Failure> {
         (!cluster_by.is_empty(), "CLUSTER BY"),
         (!distribute_by.is_empty(), "DISTRIBUTE BY"),
         (!sort_by.is_empty(), "SORT BY"),
-        (!named_window.is_empty(), "WINDOW"),
         (qualify.is_some(), "QUALIFY"),
         (value_table_mode.is_some(), "SELECT AS STRUCT or VALUE"),
         (connect_by.is_some(), "CONNECT BY"),

@@ -126,7 +126,7 @@ impl Rewriter<'_> {
     fn same_test(&mut self, left: &Expr, right: &Expr, place: Place<'_>) -> Result<Cond, Failure> {
         let left = self.term(left, place)?.value()?;
         let right = self.term(right, place)?.value()?;
-        let (left, right, _) = self.pair(left, right)?;
+        let (left, right, _) = self.pair_compared(left, right)?;
         let (left_again, right_again) = (self.copy_of(&left)?, self.copy_of(&right)?);
         let equal = self.compare(left.into(), &BinaryOperator::Eq, right.into())?;
         let both = Cond::All(vec![

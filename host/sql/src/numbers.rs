@@ -15,6 +15,10 @@ const MAX_SCALE: i64 = 12;
 impl Rewriter<'_> {
     /// A function of numbers; none where `name` is not one.
     pub fn number_function(&mut self, name: &str, arguments: &[Typed]) -> Result<Option<Typed>, Failure> {
+        let keeps = matches!(name, "ABS" | "ROUND" | "TRUNC" | "FLOOR" | "CEIL" | "CEILING");
+        if let Some(x) = arguments.first().filter(|x| keeps && x.is_null()) {
+            return Ok(Some(crate::arith::null(x.kind)));
+        }
         let result = match (name, arguments) {
             ("ABS", [x]) => self.absolute(x.clone()),
             ("ROUND", [x]) => self.round_number(x.clone(), 0),

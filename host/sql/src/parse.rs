@@ -109,7 +109,21 @@ impl Counts {
             Token::LParen => self.deeper()?,
             Token::RParen => self.depth = self.depth.saturating_sub(1),
             Token::Word(word) => match word.keyword {
-                Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::XOR => self.operators += 1,
+                Keyword::AND
+                | Keyword::OR
+                | Keyword::NOT
+                | Keyword::XOR
+                | Keyword::IS
+                | Keyword::IN
+                | Keyword::LIKE
+                | Keyword::ILIKE
+                | Keyword::SIMILAR
+                | Keyword::BETWEEN
+                | Keyword::COLLATE
+                | Keyword::AT
+                | Keyword::UNION
+                | Keyword::INTERSECT
+                | Keyword::EXCEPT => self.operators += 1,
                 Keyword::JOIN => self.joins += 1,
                 Keyword::CASE => self.deeper()?,
                 Keyword::END => self.depth = self.depth.saturating_sub(1),
@@ -141,7 +155,6 @@ fn number(digits: &str) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use tribunal_protocol::Code;
 
@@ -169,6 +182,11 @@ mod tests {
         let chain = |n: usize| format!("SELECT 1{}", " + 1".repeat(n));
         assert_eq!(code(&chain(MAX_OPERATORS)), None);
         assert_eq!(code(&chain(MAX_OPERATORS + 1)), Some(Code::Quota));
+        let tests = |n: usize| format!("SELECT 1{}", " IS NULL".repeat(n));
+        assert_eq!(code(&tests(MAX_OPERATORS + 1)), Some(Code::Quota));
+        let unions = |n: usize| format!("SELECT 1{}", " UNION SELECT 1".repeat(n));
+        assert_eq!(code(&unions(40)), None);
+        assert_eq!(code(&unions(MAX_OPERATORS + 1)), Some(Code::Quota));
         let nested = |n: usize| format!("SELECT {}1{}", "(".repeat(n), ")".repeat(n));
         assert_eq!(code(&nested(20)), None);
         assert_eq!(code(&nested(2_000)), Some(Code::Quota));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sqlparser::ast::{
     BinaryOperator, Distinct, Expr, GroupByExpr, Offset, OffsetRows, OrderBy, OrderByExpr, Query, Select, SelectItem,
-    SetExpr, SetOperator,
+    SetExpr,
 };
 use tribunal_protocol::{Failure, Kind};
 
@@ -15,14 +15,21 @@ use crate::lint;
 use crate::rewrite::{Clause, Cte, Output, Place, Rewriter};
 use crate::scope::{Scope, same};
 use crate::select::{Selected, Shape, item, query_of, select as empty_select};
+use crate::sets::Branches;
 use crate::types::{Node, Typed};
+
+/// Columns of a result, at most.
+const MAX_COLUMNS: usize = 256;
 
 /// What stands around a SELECT.
 #[derive(Clone, Copy)]
-struct Around<'q> {
-    order_by: &'q [OrderByExpr],
-    limit: Option<&'q Expr>,
-    offset: Option<&'q Expr>,
+pub struct Around<'q> {
+    /// ORDER BY.
+    pub order_by: &'q [OrderByExpr],
+    /// LIMIT.
+    pub limit: Option<&'q Expr>,
+    /// OFFSET.
+    pub offset: Option<&'q Expr>,
 }
 
 impl Rewriter<'_> {
@@ -38,11 +45,21 @@ impl Rewriter<'_> {
         })
     }
 
+    /// Rewrites a branch of a set operation.
+    pub fn branch(&mut self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
+        self.deeper(|rewriter| {
+            let aggregated = std::mem::take(&mut rewriter.aggregated);
+            let result = rewriter.body(body, Around { order_by: &[], limit: None, offset: None }, parent);
+            rewriter.aggregated = aggregated;
+            result
+        })
+    }
+
     fn with_query(&mut self, query: &Query, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
         lint::query(query)?;
         if let Some(with) = &query.with {
             if with.recursive {
-                return Err(Failure::unsupported("WITH RECURSIVE"));
+                return Err(lint::second_engine("WITH RECURSIVE"));
             }
             for cte in &with.cte_tables {
                 let cte = Rc::new(Cte {
@@ -52,7 +69,9 @@ impl Rewriter<'_> {
                     visible: self.ctes.clone(),
                 });
                 // Looked at even where nothing names it, so that it is refused for what it is.
+                let sets = self.sets.len();
                 self.query(&cte.query, None)?;
+                self.sets.truncate(sets);
                 self.ctes.push(cte);
             }
         }
@@ -65,7 +84,12 @@ impl Rewriter<'_> {
             limit: query.limit.as_ref().or(fetch),
             offset: query.offset.as_ref().map(|offset| &offset.value),
         };
-        match &*query.body {
+        self.body(&query.body, around, parent)
+    }
+
+    /// Rewrites what stands between WITH and ORDER BY.
+    fn body(&mut self, body: &SetExpr, around: Around<'_>, parent: Option<&Scope<'_>>) -> Result<Selected, Failure> {
+        match body {
             SetExpr::Select(select) => self.select(select, around, parent),
             SetExpr::Query(inner)
                 if around.order_by.is_empty() && around.limit.is_none() && around.offset.is_none() =>
@@ -73,11 +97,10 @@ impl Rewriter<'_> {
                 self.query(inner, parent)
             }
             SetExpr::Query(_) => Err(Failure::unsupported("ORDER BY or LIMIT behind parentheses")),
-            SetExpr::SetOperation { op, .. } => Err(Failure::unsupported(match op {
-                SetOperator::Union => "UNION",
-                SetOperator::Except => "EXCEPT",
-                SetOperator::Intersect => "INTERSECT",
-            })),
+            SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                let branches = Branches { op: *op, quantifier: *set_quantifier, left, right };
+                self.set_operation(&branches, around, parent)
+            }
             SetExpr::Values(_) => Err(Failure::unsupported("VALUES as a query")),
             SetExpr::Table(_) => Err(Failure::unsupported("TABLE as a query")),
             SetExpr::Insert(_) | SetExpr::Update(_) => Err(Failure::unsupported("a change inside a query")),
@@ -92,6 +115,7 @@ impl Rewriter<'_> {
             Some(Distinct::On(_)) => return Err(Failure::unsupported("DISTINCT ON")),
         };
         let mut sources = self.sources(&select.from, parent)?;
+        self.let_first_see(&mut sources, parent)?;
         let filters = self.filters(select.selection.as_ref(), &mut sources)?;
         let Sources { scope, first, joins } = sources;
         let outputs = self.outputs(&select.projection, &scope)?;
@@ -124,12 +148,18 @@ impl Rewriter<'_> {
         built.group_by = GroupByExpr::Expressions(keys, Vec::new());
         built.having = having;
         let mut query = query_of(built);
+        self.surround(&mut query, order, around)?;
+        let plain = !grouped && !distinct && query.limit.is_none() && query.offset.is_none();
+        Ok(Selected { query, columns: outputs.into_iter().map(shape).collect(), plain })
+    }
+
+    /// Puts ORDER BY, LIMIT and OFFSET behind a query.
+    pub fn surround(&mut self, query: &mut Query, order: Vec<Key>, around: Around<'_>) -> Result<(), Failure> {
         let sorted: Vec<OrderByExpr> = order.into_iter().flat_map(Key::keys).collect();
         query.order_by = (!sorted.is_empty()).then_some(OrderBy { exprs: sorted, interpolate: None });
         query.limit = self.count(around.limit, "LIMIT")?;
         query.offset = self.count(around.offset, "OFFSET")?.map(|value| Offset { value, rows: OffsetRows::None });
-        let plain = !grouped && !distinct && query.limit.is_none() && query.offset.is_none();
-        Ok(Selected { query, columns: outputs.into_iter().map(shape).collect(), plain })
+        Ok(())
     }
 
     /// WHERE: equations between sources move to their join, where the engine makes a hash join of
@@ -181,9 +211,13 @@ impl Rewriter<'_> {
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let typed = self.value(expr, Place::aggregates(scope))?;
-                    outputs.push(Output { name: alias.value.clone(), named: true, typed });
+                    outputs.push(Output { name: alias.value.clone(), named: true, typed, source: Some(expr.clone()) });
                 }
             }
+        }
+        if outputs.len() > MAX_COLUMNS {
+            let count = outputs.len();
+            return Err(Failure::quota(format!("a result has at most {MAX_COLUMNS} columns; this one has {count}")));
         }
         Ok(outputs)
     }
@@ -197,7 +231,10 @@ impl Rewriter<'_> {
         for expr in expressions {
             let typed = match ordinal(expr) {
                 Some(number) => self.nth(number, outputs, "GROUP BY")?,
-                None => self.value(expr, place)?,
+                None => match written(outputs, expr) {
+                    Some(typed) => self.copy_of(&typed)?,
+                    None => self.value(expr, place)?,
+                },
             };
             let key = typed.expr();
             if has_aggregate(&key) {
@@ -225,13 +262,14 @@ impl Rewriter<'_> {
         Ok(Some(emit::all(filters)))
     }
 
-    fn order(&mut self, keys: &[OrderByExpr], outputs: &[Output], scope: &Scope<'_>) -> Result<Vec<Key>, Failure> {
+    /// The keys of ORDER BY.
+    pub fn order(&mut self, keys: &[OrderByExpr], outputs: &[Output], scope: &Scope<'_>) -> Result<Vec<Key>, Failure> {
         let place = Place { scope, clause: Clause::Aggregates, outputs };
         let mut order = Vec::with_capacity(keys.len());
         for key in keys {
             let output = match &key.expr {
                 Expr::Identifier(name) => output(outputs, &name.value)?,
-                _ => None,
+                expr => written(outputs, expr),
             };
             let typed = match (ordinal(&key.expr), output) {
                 (Some(number), _) => self.nth(number, outputs, "ORDER BY")?,
@@ -302,7 +340,7 @@ impl Rewriter<'_> {
 }
 
 /// An order key.
-struct Key {
+pub struct Key {
     text: String,
     expr: Expr,
     ascending: bool,
@@ -365,6 +403,13 @@ fn output(outputs: &[Output], name: &str) -> Result<Option<Typed>, Failure> {
     }
 }
 
+/// The output column that was written in the same words: rewritten again, its subqueries would get
+/// other names.
+fn written(outputs: &[Output], expr: &Expr) -> Option<Typed> {
+    let same = |output: &&Output| output.source.as_ref() == Some(expr) && !matches!(expr, Expr::Identifier(_));
+    outputs.iter().find(same).map(|output| output.typed.clone())
+}
+
 /// The place that a bare number in GROUP BY or ORDER BY means.
 fn ordinal(expr: &Expr) -> Option<i64> {
     match expr {
@@ -375,7 +420,7 @@ fn ordinal(expr: &Expr) -> Option<i64> {
 }
 
 fn starred((name, typed): (String, Typed)) -> Output {
-    Output { name, named: true, typed }
+    Output { name, named: true, typed, source: None }
 }
 
 /// An output column without AS: a column keeps its name, all else is called by its text.
@@ -385,7 +430,8 @@ fn named(expr: &Expr, typed: Typed) -> Output {
         Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()),
         _ => None,
     };
-    Output { named: name.is_some(), name: name.unwrap_or_else(|| expr.to_string()), typed }
+    let source = Some(expr.clone());
+    Output { named: name.is_some(), name: name.unwrap_or_else(|| expr.to_string()), typed, source }
 }
 
 fn shape(output: Output) -> Shape {

@@ -29,6 +29,8 @@ pub struct Rewriter<'c> {
     pub ctes: Vec<Rc<Cte>>,
     /// Whether the current SELECT has an aggregate.
     pub aggregated: bool,
+    /// The set operations so far, inner ones first.
+    pub sets: Vec<crate::SetOperation>,
     aliases: usize,
     nodes: usize,
     depth: usize,
@@ -75,6 +77,8 @@ pub struct Output {
     pub named: bool,
     /// What it is.
     pub typed: Typed,
+    /// The expression that it was, where it was one.
+    pub source: Option<Expr>,
 }
 
 impl<'s> Place<'s> {
@@ -98,6 +102,7 @@ impl<'c> Rewriter<'c> {
             tables: BTreeSet::new(),
             ctes: Vec::new(),
             aggregated: false,
+            sets: Vec::new(),
             aliases: 0,
             nodes: 0,
             depth: 0,
@@ -148,17 +153,29 @@ impl<'c> Rewriter<'c> {
 
     /// Two values as the same kind.
     pub fn pair(&mut self, left: Typed, right: Typed) -> Result<(Typed, Typed, Kind), Failure> {
-        let (mut both, kind) = self.unify(vec![left, right])?;
-        match (both.pop(), both.pop()) {
-            (Some(right), Some(left)) => Ok((left, right, kind)),
-            _ => Err(Failure::invalid("two operands expected")),
-        }
+        let both = self.unify(vec![left, right])?;
+        two(both)
     }
 
-    /// Values as the same kind: the wider number; a text literal becomes what the others are; an
-    /// integral literal stays an integer beside integers.
+    /// Two values that are compared, as the same kind.
+    pub fn pair_compared(&mut self, left: Typed, right: Typed) -> Result<(Typed, Typed, Kind), Failure> {
+        let both = self.unify_compared(vec![left, right])?;
+        two(both)
+    }
+
+    /// Values as the same kind: the wider number; a text literal becomes what the others are.
     pub fn unify(&mut self, values: Vec<Typed>) -> Result<(Vec<Typed>, Kind), Failure> {
-        let kind = common(&values)?;
+        self.unify_as(values, false)
+    }
+
+    /// Values that are compared, as the same kind: an integral literal is an integer beside
+    /// integers. (Where they are calculated with, `2.0` is no integer: `1 / 2.0` is a half.)
+    pub fn unify_compared(&mut self, values: Vec<Typed>) -> Result<(Vec<Typed>, Kind), Failure> {
+        self.unify_as(values, true)
+    }
+
+    fn unify_as(&mut self, values: Vec<Typed>, compared: bool) -> Result<(Vec<Typed>, Kind), Failure> {
+        let kind = common(&values, compared)?;
         let values = values.into_iter().map(|value| coerce(value, kind)).collect::<Result<_, _>>()?;
         Ok((values, kind))
     }
@@ -180,15 +197,24 @@ impl<'c> Rewriter<'c> {
     }
 }
 
+fn two((mut both, kind): (Vec<Typed>, Kind)) -> Result<(Typed, Typed, Kind), Failure> {
+    match (both.pop(), both.pop()) {
+        (Some(right), Some(left)) => Ok((left, right, kind)),
+        _ => Err(Failure::invalid("two operands expected")),
+    }
+}
+
 /// The kind that values have in common.
-fn common(values: &[Typed]) -> Result<Kind, Failure> {
+fn common(values: &[Typed], compared: bool) -> Result<Kind, Failure> {
     let fixed = |value: &&Typed| !value.is_literal();
     let base = fold(values.iter().filter(fixed))?;
     let literal = |value: &&Typed| value.is_literal() && value.text().is_none();
     let mut kind = base;
     for value in values.iter().filter(literal) {
         kind = match (kind, value.value()) {
-            (Kind::Integer, Some(Value::Decimal(d))) if base == Kind::Integer && d.is_integer() => Kind::Integer,
+            (Kind::Integer, Some(Value::Decimal(d))) if compared && base == Kind::Integer && d.is_integer() => {
+                Kind::Integer
+            }
             (Kind::Boolean, Some(Value::Integer(0 | 1))) => Kind::Boolean,
             _ => join(kind, value.kind)?,
         };

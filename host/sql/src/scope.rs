@@ -138,6 +138,11 @@ impl<'p> Scope<'p> {
         self.relations.iter().any(|relation| relation.columns.iter().any(|column| column.alias == alias))
     }
 
+    /// Whether the engine's alias is one of this query's sources, or of a query's around it.
+    pub fn reaches(&self, alias: &str) -> bool {
+        self.has(alias) || self.parent.is_some_and(|parent| parent.reaches(alias))
+    }
+
     /// Every column of this query, as `*` gives them: merged columns first.
     pub fn star(&self) -> Vec<(String, Typed)> {
         let columns = self

@@ -1,7 +1,8 @@
 //! A rewritten query, and how it is put into another.
 
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins,
+    Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableFactor, TableWithJoins,
 };
 use tribunal_protocol::{Failure, Kind};
 
@@ -46,15 +47,37 @@ impl Selected {
         }
     }
 
-    /// `SELECT 1 FROM (query) AS alias WHERE filter`.
-    pub fn probe(self, alias: &str, filter: Expr) -> Query {
-        let one = item(emit::number(1), 0);
-        query_of(select(vec![one], vec![derived(self.query, alias)], Some(filter)))
+    /// The only column as an expression inside the query, where a condition on it can be put there.
+    pub fn inside(&self) -> Option<Expr> {
+        match (&*self.query.body, self.plain) {
+            (SetExpr::Select(select), true) => match select.projection.as_slice() {
+                [SelectItem::ExprWithAlias { expr, .. }] => Some(expr.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
-    /// `SELECT expr FROM (query) AS alias`.
-    pub fn mapped(self, alias: &str, expr: Expr) -> Query {
-        query_of(select(vec![item(expr, 0)], vec![derived(self.query, alias)], None))
+    /// `SELECT expr FROM (query) AS alias [WHERE filter]`, or the query itself with another column
+    /// and one more condition where it is plain. The query is joined to one row, named `one`, for
+    /// then the engine shows it the rows of the queries around.
+    pub fn over(self, one: &str, alias: &str, expr: Expr, filter: Option<Expr>) -> Query {
+        let plain = self.inside().is_some();
+        let mut query = self.query;
+        if plain && let SetExpr::Select(select) = &mut *query.body {
+            query.order_by = None;
+            select.projection = vec![item(expr, 0)];
+            let both = select.selection.take().into_iter().chain(filter).collect::<Vec<_>>();
+            select.selection = (!both.is_empty()).then(|| emit::all(both));
+            return query;
+        }
+        let join = Join {
+            relation: derived(query, alias).relation,
+            global: false,
+            join_operator: JoinOperator::Inner(JoinConstraint::None),
+        };
+        let from = TableWithJoins { relation: crate::from::one_row(one), joins: vec![join] };
+        query_of(select(vec![item(expr, 0)], vec![from], filter))
     }
 
     /// A measure of how long it is.

@@ -1,5 +1,6 @@
-//! Functions of texts. The engine counts bytes in many of them; it refuses those on other text
-//! than ASCII, so what passes here is right.
+//! Functions of texts. The engine counts bytes in many of them; ours, by character, run in their
+//! place. Only where groups are in the way its own do, and those it refuses on other text than
+//! ASCII: so what passes here is right.
 
 use sqlparser::ast::{BinaryOperator, Expr, TrimWhereField};
 use tribunal_protocol::{Failure, Kind, Value};
@@ -23,8 +24,7 @@ impl Rewriter<'_> {
             ("LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN", [x]) => self.length(x.clone()),
             ("SUBSTR" | "SUBSTRING", [x, start]) => self.slice(x.clone(), start.clone(), None),
             ("SUBSTR" | "SUBSTRING", [x, start, count]) => self.slice(x.clone(), start.clone(), Some(count.clone())),
-            ("LEFT", [x, count]) => self.slice(x.clone(), Typed::integer(1), Some(nonnegative(count, name)?)),
-            ("RIGHT", [x, count]) => self.right(x.clone(), nonnegative(count, name)?),
+            ("LEFT" | "RIGHT", [x, count]) => self.side(name, x.clone(), count.clone()),
             ("TRIM" | "BTRIM", [x]) => self.trimmed(x.clone(), None, true, true),
             ("TRIM" | "BTRIM", [x, set]) => self.trimmed(x.clone(), Some(set), true, true),
             ("LTRIM", [x]) => self.trimmed(x.clone(), None, true, false),
@@ -33,11 +33,10 @@ impl Rewriter<'_> {
             ("RTRIM", [x, set]) => self.trimmed(x.clone(), Some(set), false, true),
             ("REPLACE", [x, old, new]) => self.replace(x.clone(), old, new),
             ("STRPOS" | "INSTR", [x, part]) => self.position(x.clone(), part.clone()),
-            ("LPAD" | "RPAD", [x, length]) => self.pad(name, x.clone(), length, " "),
-            ("LPAD" | "RPAD", [x, length, fill]) => match fill.text() {
-                Some(fill) if !fill.is_empty() && fill.is_ascii() => self.pad(name, x.clone(), length, fill),
-                _ => Err(Failure::unsupported(format!("{name} with anything but an ASCII literal"))),
-            },
+            ("LPAD" | "RPAD", [x, length]) => {
+                self.pad(name, x.clone(), length.clone(), Typed::literal(Value::Text(" ".to_owned())))
+            }
+            ("LPAD" | "RPAD", [x, length, fill]) => self.pad(name, x.clone(), length.clone(), fill.clone()),
             ("CONCAT", [_, ..]) => self.concat_all(arguments),
             ("CONCAT_WS", [_, _, ..]) => self.concat_with(arguments),
             _ => return Ok(None),
@@ -100,16 +99,15 @@ impl Rewriter<'_> {
         Ok(cut(emit::call("SUBSTR", arguments), nullable))
     }
 
-    fn right(&mut self, x: Typed, count: Typed) -> Result<Typed, Failure> {
-        let x = text(x, "RIGHT")?;
-        let again = self.copy_of(&x)?;
-        let length = self.length(again)?;
-        let count = self.near(count, "RIGHT")?;
-        let before = self.calculate(length, &BinaryOperator::Minus, count)?;
-        let start = self.calculate(before, &BinaryOperator::Plus, Typed::integer(1))?;
-        let nullable = x.nullable || start.nullable;
-        let arguments = vec![x.expr(), start.expr()];
-        Ok(cut(emit::call("SUBSTR", arguments), nullable))
+    /// LEFT and RIGHT.
+    fn side(&mut self, name: &str, x: Typed, count: Typed) -> Result<Typed, Failure> {
+        let x = text(x, name)?;
+        if count.number().is_some_and(|count| count < 0) {
+            return Err(Failure::unsupported(format!("{name} of a negative number of characters")));
+        }
+        let count = whole(count, name)?;
+        let nullable = x.nullable || count.nullable;
+        Ok(cut(emit::call(name, vec![x.expr(), count.bare()]), nullable))
     }
 
     /// A position or length, within what the engine can add without overflow.
@@ -162,18 +160,19 @@ impl Rewriter<'_> {
             None => None,
             Some(set) => match set.text() {
                 Some(" ") => None,
-                Some(set) if !set.is_empty() && set.is_ascii() => Some(set.to_owned()),
-                _ => {
-                    return Err(Failure::unsupported("TRIM of anything but the characters of an ASCII literal"));
-                }
+                Some("") => return Ok(x),
+                _ => Some(text(set.clone(), "TRIM")?),
             },
         };
-        let nullable = x.nullable;
+        let mut nullable = x.nullable;
         let mut expr = x.expr();
         for (wanted, name) in [(left, "LTRIM"), (right, "RTRIM")] {
             if wanted {
                 let mut arguments = vec![expr];
-                arguments.extend(set.as_deref().map(emit::text));
+                if let Some(set) = &set {
+                    nullable |= set.nullable;
+                    arguments.push(self.copy_of(set)?.expr());
+                }
                 expr = emit::cast(emit::call(name, arguments), Kind::Text);
             }
         }
@@ -181,36 +180,26 @@ impl Rewriter<'_> {
     }
 
     fn replace(&mut self, x: Typed, old: &Typed, new: &Typed) -> Result<Typed, Failure> {
-        let x = text(x, "REPLACE")?;
-        match (old.text(), new.text()) {
-            (Some(""), _) => Ok(x),
-            (Some(_), Some(_)) => self.text_call("REPLACE", &[x, old.clone(), new.clone()]),
-            _ => Err(Failure::unsupported("REPLACE with anything but literals")),
-        }
+        self.text_call("REPLACE", &[x, old.clone(), new.clone()])
     }
 
     /// The place of the first occurrence, from 1; 0 where there is none.
     fn position(&mut self, x: Typed, part: Typed) -> Result<Typed, Failure> {
         let x = text(x, "STRPOS")?;
         let part = text(part, "STRPOS")?;
-        let Some(literal) = part.text() else {
-            return Err(Failure::unsupported("STRPOS of anything but a literal"));
-        };
-        if literal.is_empty() {
-            return Err(Failure::unsupported("STRPOS of an empty text"));
-        }
-        let nullable = x.nullable;
+        let nullable = x.nullable || part.nullable;
         let position = Expr::Position { expr: Box::new(part.expr()), r#in: Box::new(x.expr()) };
         Ok(Typed::new(position, Kind::Integer, nullable))
     }
 
-    fn pad(&mut self, name: &str, x: Typed, length: &Typed, fill: &str) -> Result<Typed, Failure> {
-        let x = text(x, name)?;
-        let length = length.number().filter(|length| (0..=MAX_PADDED).contains(length)).ok_or_else(|| {
-            Failure::unsupported(format!("{name} to a length that is no literal from 0 to {MAX_PADDED}"))
-        })?;
-        let nullable = x.nullable;
-        let arguments = vec![x.expr(), emit::number(length), emit::text(fill)];
+    fn pad(&mut self, name: &str, x: Typed, length: Typed, fill: Typed) -> Result<Typed, Failure> {
+        let (x, fill) = (text(x, name)?, text(fill, name)?);
+        if length.number().is_some_and(|length| length > MAX_PADDED) {
+            return Err(Failure::unsupported(format!("{name} to more than {MAX_PADDED} characters")));
+        }
+        let length = whole(length, name)?;
+        let nullable = x.nullable || length.nullable || fill.nullable;
+        let arguments = vec![x.expr(), length.bare(), fill.expr()];
         Ok(Typed::new(emit::call(name, arguments), Kind::Text, nullable))
     }
 
@@ -257,9 +246,11 @@ fn text(x: Typed, name: &str) -> Result<Typed, Failure> {
     }
 }
 
-fn nonnegative(count: &Typed, name: &str) -> Result<Typed, Failure> {
-    match count.number() {
-        Some(number) if number >= 0 => Ok(count.clone()),
-        _ => Err(Failure::unsupported(format!("{name} of a number of characters that is no literal from 0"))),
+/// A number of characters.
+fn whole(number: Typed, name: &str) -> Result<Typed, Failure> {
+    match number.kind {
+        Kind::Integer => Ok(number),
+        Kind::Unknown => Ok(crate::arith::null(Kind::Integer)),
+        kind => Err(Failure::invalid(format!("{name} needs a whole number of characters, {kind} given"))),
     }
 }

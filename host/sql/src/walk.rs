@@ -1,5 +1,6 @@
 //! Walks over rewritten expressions, which are of few forms.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Query, Visit, Visitor};
@@ -16,11 +17,21 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | Expr::IsNull(expr)
         | Expr::IsNotNull(expr)
         | Expr::Cast { expr, .. }
+        | Expr::Ceil { expr, .. }
+        | Expr::Floor { expr, .. }
         | Expr::Extract { expr, .. }
         | Expr::InSubquery { expr, .. } => visit(expr),
         Expr::InList { expr, list, .. } => {
             visit(expr);
             list.iter().for_each(visit);
+        }
+        Expr::Like { expr, pattern, .. } => {
+            visit(expr);
+            visit(pattern);
+        }
+        Expr::Position { expr, r#in } => {
+            visit(expr);
+            visit(r#in);
         }
         Expr::Interval(interval) => visit(&interval.value),
         Expr::Function(function) => arguments(function).for_each(visit),
@@ -57,9 +68,10 @@ pub fn subquery(expr: &Expr) -> Option<&Query> {
 pub fn columns(tree: &impl Visit, visit: &mut dyn FnMut(&str, &str)) {
     struct Columns<'a>(&'a mut dyn FnMut(&str, &str));
     impl Visitor for Columns<'_> {
-        type Break = ();
+        // It looks at every column: there is nothing to break off for.
+        type Break = Infallible;
 
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Infallible> {
             if let Expr::CompoundIdentifier(parts) = expr
                 && let [alias, name] = parts.as_slice()
             {
@@ -68,7 +80,7 @@ pub fn columns(tree: &impl Visit, visit: &mut dyn FnMut(&str, &str)) {
             ControlFlow::Continue(())
         }
     }
-    let _ = tree.visit(&mut Columns(visit));
+    let ControlFlow::Continue(()) = tree.visit(&mut Columns(visit));
 }
 
 /// Whether a tree names a column of a source for whose alias `inside` says yes.

@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::FromPrimitive as _;
-use tribunal_protocol::value::{Kind, Value, exact_integer, parse_date, parse_timestamp};
+use tribunal_protocol::value::{Kind, Value, decimal_of, exact_integer, float_text, parse_date, parse_timestamp};
 
 /// Decimals are doubles in SQLite; this many places of them are trusted.
 pub const DECIMAL_PLACES: u32 = 6;
@@ -50,6 +50,31 @@ fn text(text: &str, kind: Option<Kind>) -> Value {
         _ => None,
     };
     read.unwrap_or_else(|| Value::Text(text.to_owned()))
+}
+
+/// Digits that a double keeps of any decimal.
+const DIGITS: usize = 15;
+
+/// The decimal that a double stands for: the one of at most 15 digits that is nearest to it, of
+/// which there is never a second; where there is none, a computed number is left, and is rounded to
+/// [`DECIMAL_PLACES`] places.
+pub(crate) fn decimal(x: f64) -> Option<Decimal> {
+    let shortest = decimal_of(&float_text(x))?.normalize();
+    if shortest.mantissa().unsigned_abs().to_string().len() <= DIGITS {
+        return Some(shortest);
+    }
+    Some(shortest.round_dp(DECIMAL_PLACES).normalize())
+}
+
+/// Reads a cell for the holder of a session; as [`read`], with decimals exact where they were
+/// stored, and texts read as the kind that was asked for where they are of it.
+pub(crate) fn typed(cell: ValueRef<'_>, kind: Option<Kind>) -> Result<Value, String> {
+    match (cell, kind) {
+        (ValueRef::Real(x), Some(Kind::Decimal)) => {
+            decimal(x).map(Value::Decimal).ok_or_else(|| "a number beyond decimals".to_owned())
+        }
+        _ => read(cell, kind),
+    }
 }
 
 /// The kind of a whole column: as asked where every value has it, else what all have in common.

@@ -9,6 +9,12 @@ use rusqlite::{Connection, Error, Result};
 use rust_decimal::prelude::{FromPrimitive as _, ToPrimitive as _};
 use rust_decimal::{Decimal, RoundingStrategy};
 
+/// Bytes of a text that a function may make, at most.
+const MAX_TEXT: usize = 256 << 10;
+
+/// What a function says that would make a longer one.
+pub(crate) const TOO_LONG: &str = "a text grows too long";
+
 type Scalar = fn(&Context<'_>) -> Result<Cell>;
 
 /// Registers all of them.
@@ -21,6 +27,7 @@ pub(crate) fn register(connection: &Connection) -> Result<()> {
         ("lpad", 3, |context| pad(context, true)),
         ("rpad", 2, |context| pad(context, false)),
         ("rpad", 3, |context| pad(context, false)),
+        ("tribunal_replace", 3, replace),
         ("tribunal_substr", 2, substr),
         ("tribunal_substr", 3, substr),
         ("tribunal_left", 2, |context| side(context, true)),
@@ -143,6 +150,20 @@ fn substr(context: &Context<'_>) -> Result<Cell> {
     Ok(Cell::Text((1..).zip(text(context, 0)?.chars()).filter_map(inside).collect()))
 }
 
+/// NULL for any NULL: SQLite's own gives the text where the second is empty, whatever the third is.
+fn replace(context: &Context<'_>) -> Result<Cell> {
+    if is_null(context) {
+        return Ok(Cell::Null);
+    }
+    let (whole, old, new) = (text(context, 0)?, text(context, 1)?, text(context, 2)?);
+    let grown = whole.matches(old).count().saturating_mul(new.len()).saturating_add(whole.len());
+    if !old.is_empty() && grown > MAX_TEXT {
+        return Err(wrong(TOO_LONG));
+    }
+    let replaced = if old.is_empty() { whole.to_owned() } else { whole.replace(old, new) };
+    Ok(Cell::Text(replaced))
+}
+
 fn side(context: &Context<'_>, left: bool) -> Result<Cell> {
     if is_null(context) {
         return Ok(Cell::Null);
@@ -159,6 +180,9 @@ fn pad(context: &Context<'_>, left: bool) -> Result<Cell> {
     }
     let chars: Vec<char> = text(context, 0)?.chars().collect();
     let wanted = usize::try_from(integer(context, 1)?).unwrap_or(0);
+    if wanted > MAX_TEXT {
+        return Err(wrong(TOO_LONG));
+    }
     let fill: Vec<char> = if context.len() > 2 { text(context, 2)?.chars().collect() } else { vec![' '] };
     if chars.len() >= wanted || fill.is_empty() {
         return Ok(Cell::Text(chars.into_iter().take(wanted).collect()));

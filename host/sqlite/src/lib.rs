@@ -1,4 +1,8 @@
-//! SQLite as a second opinion: the same rows, the same question, another engine.
+//! SQLite: the only crate that names rusqlite.
+//!
+//! - [`SqliteCopy`] is a second opinion: the same rows, the same question, another engine.
+//! - [`Sealed`] and [`Reader`] are what a session on SQLite reads: a sealed copy of what a contract
+//!   grants and nothing else, shared by all readers, behind a second wall of SQLite's own.
 //!
 //! What a kind becomes in SQLite, and comes back from:
 //!
@@ -12,11 +16,19 @@
 //! | date | TEXT `2025-01-31` | where the result's kind is date |
 //! | timestamp | TEXT `2025-01-31 08:00:00` | where the result's kind is timestamp |
 //!
+//! A [`Reader`] gives decimals exactly: those of at most 15 digits, which are all that it takes
+//! ([`check`]), come back as they are, and computed ones are rounded to [`DECIMAL_PLACES`] places.
+//!
 //! Tables are STRICT, a double-quoted name is never a string, and LIKE minds case, as ours does.
 
 mod cells;
+mod failure;
 mod functions;
 mod load;
+mod moments;
+mod reader;
+mod sealed;
+mod wall;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +40,8 @@ use tribunal_protocol::value::{Kind, Value};
 use tribunal_sql::Catalog;
 
 pub use cells::DECIMAL_PLACES;
+pub use reader::{Asked, Left, Reader, Rows, STEPS_PER_ROW};
+pub use sealed::{Sealed, check};
 
 /// The engine, as reports name it.
 #[must_use]
@@ -131,7 +145,7 @@ impl SqliteCopy {
         if !statement.readonly() {
             return Err(SqliteError::Writes);
         }
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut columns: Vec<Vec<Value>> = vec![Vec::new(); names.len()];
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(wrong)? {
@@ -171,8 +185,7 @@ mod tests {
     use super::*;
 
     fn copy() -> SqliteCopy {
-        let column =
-            |name: &str, kind| ColumnSchema { name: name.into(), kind, nullable: true, description: String::new() };
+        let column = |name, kind| ColumnSchema::new(name, kind, true);
         let columns = vec![
             column("id", Kind::Integer),
             column("paid", Kind::Boolean),
@@ -185,7 +198,7 @@ mod tests {
             vec![Value::Integer(id), Value::Boolean(paid), total, Value::Date(on), Value::Text(name.into())]
         };
         let rows = vec![row(1, true, 10, 0, "é"), row(2, false, 20, 31, "É"), vec![Value::Null; 5]];
-        let schema = TableSchema { name: "invoices".into(), columns, ..TableSchema::default() };
+        let schema = TableSchema::new("invoices", columns, &[]);
         SqliteCopy::load(&Dataset { clock: 0, tables: vec![TableData { schema, rows }] }).unwrap()
     }
 

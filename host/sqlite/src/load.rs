@@ -9,17 +9,23 @@ use tribunal_protocol::value::{Kind, Value};
 
 use crate::SqliteError;
 
-/// A connection to a fresh in-memory database with these rows.
-pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
-    let set_up = |why: rusqlite::Error| SqliteError::Query(format!("cannot set up: {why}"));
-    let connection = Connection::open_in_memory().map_err(set_up)?;
+/// A double-quoted name is never a string, and no schema is trusted.
+pub(crate) fn strict(connection: &Connection) -> rusqlite::Result<()> {
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
     ] {
-        connection.set_db_config(setting, value).map_err(set_up)?;
+        connection.set_db_config(setting, value)?;
     }
+    Ok(())
+}
+
+/// A connection to a fresh in-memory database with these rows.
+pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
+    let set_up = |why: rusqlite::Error| SqliteError::Query(format!("cannot set up: {why}"));
+    let connection = Connection::open_in_memory().map_err(set_up)?;
+    strict(&connection).map_err(set_up)?;
     crate::functions::register(&connection).map_err(set_up)?;
     connection.execute_batch("PRAGMA case_sensitive_like = ON; BEGIN").map_err(set_up)?;
     for table in &dataset.tables {
@@ -31,7 +37,7 @@ pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
 }
 
 fn load(connection: &Connection, table: &TableData) -> rusqlite::Result<()> {
-    connection.execute_batch(&ddl(&table.schema))?;
+    connection.execute_batch(&ddl(&table.schema, false))?;
     let places = vec!["?"; table.schema.columns.len()].join(", ");
     let mut insert = connection.prepare(&format!("INSERT INTO {} VALUES ({places})", quoted(&table.schema.name)))?;
     for row in &table.rows {
@@ -40,7 +46,8 @@ fn load(connection: &Connection, table: &TableData) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn ddl(schema: &TableSchema) -> String {
+/// The statement that makes a table; `temporary`: one that this connection alone sees.
+pub(crate) fn ddl(schema: &TableSchema, temporary: bool) -> String {
     let kind = |kind| match kind {
         Kind::Boolean | Kind::Integer => "INTEGER",
         Kind::Float | Kind::Decimal => "REAL",
@@ -48,14 +55,15 @@ fn ddl(schema: &TableSchema) -> String {
     };
     let columns: Vec<String> =
         schema.columns.iter().map(|column| format!("{} {}", quoted(&column.name), kind(column.kind))).collect();
-    format!("CREATE TABLE {} ({}) STRICT", quoted(&schema.name), columns.join(", "))
+    let what = if temporary { "CREATE TEMP TABLE" } else { "CREATE TABLE" };
+    format!("{what} {} ({}) STRICT", quoted(&schema.name), columns.join(", "))
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn cell(value: &Value) -> Cell {
+pub(crate) fn cell(value: &Value) -> Cell {
     match value {
         Value::Null => Cell::Null,
         Value::Boolean(b) => Cell::Integer((*b).into()),

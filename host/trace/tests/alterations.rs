@@ -1,5 +1,4 @@
 //! A trace that was altered is never read, and the event that was altered is named.
-#![expect(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,14 +1,11 @@
-//! Gold with its contract, ready to judge submissions.
-
-use std::ops::Range;
+//! What is accepted as an answer: a gold answer with its contract, and perhaps others beside it.
 
 use serde::Deserialize;
 
-use crate::canon::canonical;
-use crate::contract::{Contract, Matching, Type, VERSION};
-use crate::order::blocks;
-use crate::side::Side;
+use crate::contract::{Contract, VERSION};
+use crate::form::Form;
 use crate::table::Table;
+use crate::verdict::{Tried, Verdict};
 
 /// Why an expectation cannot be judged by: a contract that contradicts itself, or a gold answer
 /// that its contract does not allow.
@@ -23,143 +20,129 @@ impl std::fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A gold answer under its contract.
+/// Gold answers, each under a contract of its own, ready to judge submissions: one that equals
+/// any of them counts.
 #[derive(Debug)]
 pub struct Expectation {
-    pub(crate) contract: Contract,
-    pub(crate) gold: Table,
-    pub(crate) side: Side,
-    /// Blocks of gold's rows that tie in the order keys (or those of top-k).
-    pub(crate) blocks: Vec<Range<usize>>,
+    first: Form,
+    others: Vec<Form>,
 }
 
-#[derive(Deserialize)]
+/// Gold answers that one expectation may hold: every one costs the verifier fuel.
+const MAX_FORMS: usize = 256;
+
+/// An expectation as it is written down; [`ExpectationFile::ready`] checks it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    version: u32,
-    contract: Contract,
-    gold: Table,
+pub struct ExpectationFile {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The contract of the gold answer.
+    pub contract: Contract,
+    /// The gold answer.
+    pub gold: Table,
+    /// Other answers that count as well.
+    #[serde(default)]
+    pub alternatives: Vec<Alternative>,
+}
+
+/// Another answer that counts as well, under a contract of its own.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// Its contract.
+    pub contract: Contract,
+    /// The answer.
+    pub gold: Table,
+}
+
+impl ExpectationFile {
+    /// Checks every contract and gold answer, and makes them ready.
+    ///
+    /// # Errors
+    /// Says what is wrong with the version, a contract or a gold answer, and with which.
+    pub fn ready(self) -> Result<Expectation, Refusal> {
+        if self.version != VERSION {
+            let given = self.version;
+            return Err(Refusal(format!("expectation version {given}: this comparator reads version {VERSION}")));
+        }
+        let forms = self.alternatives.len() + 1;
+        if forms > MAX_FORMS {
+            return Err(Refusal(format!("{forms} accepted answers: at most {MAX_FORMS} expected; leave some out")));
+        }
+        let first = Form::new(self.contract, self.gold).map_err(Refusal)?;
+        let other = |(number, one): (usize, Alternative)| {
+            Form::new(one.contract, one.gold).map_err(|why| Refusal(format!("alternative {number}: {why}")))
+        };
+        let others = (1..).zip(self.alternatives).map(other).collect::<Result<_, _>>()?;
+        Ok(Expectation { first, others })
+    }
 }
 
 impl Expectation {
-    /// Reads `{"version": 1, "contract": {..}, "gold": {"columns": [..], "rows": [..]}}`.
+    /// Reads `{"version": 1, "contract": {..}, "gold": {"columns": [..], "rows": [..]},
+    /// "alternatives": [{"contract": {..}, "gold": {..}}]}`, the last of which may be left out.
     ///
     /// # Errors
-    /// Says what is wrong with the text, the contract or gold.
+    /// Says what is wrong with the text, a contract or a gold answer.
     pub fn from_json(json: &str) -> Result<Expectation, Refusal> {
-        let file: File = serde_json::from_str(json).map_err(|fault| Refusal(format!("expectation: {fault}")))?;
-        if file.version != VERSION {
-            return Err(Refusal(format!(
-                "expectation version {}: this comparator reads version {VERSION}",
-                file.version
-            )));
-        }
-        Expectation::new(file.contract, file.gold)
+        let file: ExpectationFile =
+            serde_json::from_str(json).map_err(|fault| Refusal(format!("expectation: {fault}")))?;
+        file.ready()
     }
 
-    /// Checks a contract and a gold answer, and makes them ready.
+    /// Checks a contract and the only gold answer, and makes them ready.
     ///
     /// # Errors
     /// Says what the contract contradicts, or what of gold does not fit it.
     pub fn new(contract: Contract, gold: Table) -> Result<Expectation, Refusal> {
-        contract.validate().map_err(|why| Refusal(format!("contract: {why}")))?;
-        let gold = in_contract_order(&contract, gold).map_err(Refusal)?;
-        check_gold(&contract, &gold).map_err(Refusal)?;
-        let iso_text = contract.matching != Matching::Injective;
-        let mut columns = Vec::with_capacity(gold.columns.len());
-        for (rule, column) in contract.columns.iter().zip(&gold.columns) {
-            let canon = canonical(rule.kind, column, gold.rows, iso_text).map_err(|wrong| {
-                let given = format!("{} {}", column.cells.kind(), column.shown(wrong.row));
-                let (name, kind) = (&rule.name, rule.kind.name());
-                Refusal(format!("gold column {name} row {}: {kind} expected, {given} given", wrong.row))
-            })?;
-            if let (Some(row), Type::Decimal { scale }) = (canon.misfit(), rule.kind) {
-                return Err(Refusal(format!(
-                    "gold column {} row {row}: {} does not fit scale {scale}; round it in gold, \
-                     or raise the scale",
-                    rule.name,
-                    column.shown(row)
-                )));
-            }
-            columns.push(canon);
-        }
-        let keys = contract.top.as_ref().map_or(&contract.order, |top| &top.keys);
-        let blocks = match keys.is_empty() {
-            true => Vec::new(),
-            false => blocks(&contract, keys, &columns, gold.rows).map_err(Refusal)?,
-        };
-        check_top(&contract, gold.rows, &blocks).map_err(Refusal)?;
-        let side = Side::new(columns, gold.rows);
-        Ok(Expectation { contract, gold, side, blocks })
+        let first = Form::new(contract, gold).map_err(Refusal)?;
+        Ok(Expectation { first, others: Vec::new() })
     }
 
-    /// The contract.
+    /// Judges a submission. It counts if it equals any accepted answer; else the verdict is that
+    /// on the closest one (see [`Reason::closeness`](crate::Reason::closeness)), the first of
+    /// equally close ones. The work is bounded: a submission that would need more is not accepted.
+    #[must_use]
+    pub fn check(&self, pred: &Table) -> Verdict {
+        let of = u32::try_from(self.others.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let mut closest = self.first.check(pred);
+        closest.tried = Tried { number: 1, of };
+        for (number, form) in (2..).zip(&self.others) {
+            if closest.ok {
+                break;
+            }
+            let verdict = form.check(pred);
+            if verdict.ok || verdict.reason.closeness() > closest.reason.closeness() {
+                closest = Verdict { tried: Tried { number, of }, ..verdict };
+            }
+        }
+        closest
+    }
+
+    /// The reward of a submission with its verdict: 1 or 0, or the little that some contract
+    /// gives for what is right in a wrong answer; never more than 0.2.
+    #[must_use]
+    pub fn reward(&self, pred: &Table, verdict: &Verdict) -> f64 {
+        if verdict.ok {
+            return 1.0;
+        }
+        self.forms().map(|form| form.partial(pred)).fold(0.0, f64::max)
+    }
+
+    /// The contract of the first accepted answer.
     #[must_use]
     pub fn contract(&self) -> &Contract {
-        &self.contract
+        &self.first.contract
     }
 
-    /// The gold answer, its columns in the contract's order.
+    /// The first accepted answer, its columns in the contract's order.
     #[must_use]
     pub fn gold(&self) -> &Table {
-        &self.gold
+        &self.first.gold
     }
-}
 
-/// Gold with its columns as the contract lists them: by name, or by place where names are of no
-/// matter.
-fn in_contract_order(contract: &Contract, mut gold: Table) -> Result<Table, String> {
-    if gold.columns.len() != contract.columns.len() {
-        return Err(format!(
-            "gold: {} columns in the contract, {} in gold ({})",
-            contract.columns.len(),
-            gold.columns.len(),
-            gold.names()
-        ));
+    fn forms(&self) -> impl Iterator<Item = &Form> {
+        std::iter::once(&self.first).chain(&self.others)
     }
-    if contract.matching != Matching::Name {
-        return Ok(gold);
-    }
-    let mut columns = Vec::with_capacity(gold.columns.len());
-    for rule in &contract.columns {
-        let wanted = crate::text::name(&rule.name);
-        let place = gold.columns.iter().position(|column| crate::text::name(&column.name) == wanted);
-        let Some(place) = place else {
-            return Err(format!("gold: no column {} (it has {})", rule.name, gold.names()));
-        };
-        columns.push(gold.columns.swap_remove(place));
-    }
-    Ok(Table { rows: gold.rows, columns })
-}
-
-fn check_gold(contract: &Contract, gold: &Table) -> Result<(), String> {
-    if !gold.is_whole() {
-        return Err("gold: its columns are not equally long".to_owned());
-    }
-    if gold.rows == 0 && !contract.empty_ok {
-        return Err("gold has no rows, and the contract does not say empty_ok".to_owned());
-    }
-    if gold.rows > contract.max_rows as usize {
-        return Err(format!("gold has {} rows, max_rows is {}", gold.rows, contract.max_rows));
-    }
-    for (rule, column) in contract.columns.iter().zip(&gold.columns) {
-        let null = (0..gold.rows).find(|row| column.is_null(*row));
-        if let (false, Some(row)) = (rule.nullable, null) {
-            return Err(format!("gold column {} row {row}: NULL, and it is not nullable", rule.name));
-        }
-    }
-    Ok(())
-}
-
-/// Gold must end with the block that holds row `k`.
-fn check_top(contract: &Contract, rows: usize, blocks: &[Range<usize>]) -> Result<(), String> {
-    let (Some(top), Some(last)) = (&contract.top, blocks.last()) else { return Ok(()) };
-    if rows > top.k as usize && last.start >= top.k as usize {
-        return Err(format!(
-            "gold row {}: below the cut of top {}; gold carries the rows above it and those that \
-             tie with row {}, nothing below",
-            last.start, top.k, top.k
-        ));
-    }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The first difference, as people read it.
 
-use crate::expectation::Expectation;
+use crate::form::Form;
 use crate::judge::count;
 use crate::side::{Rest, Side};
 use crate::table::Table;
@@ -8,7 +8,7 @@ use crate::verdict::{Difference, Reason};
 
 /// Both sides, as they were handed in and as they were compared.
 pub(crate) struct Rows<'a> {
-    pub(crate) expectation: &'a Expectation,
+    pub(crate) form: &'a Form,
     pub(crate) pred: &'a Table,
     pub(crate) map: &'a [usize],
     pub(crate) side: &'a Side,
@@ -48,12 +48,12 @@ pub(crate) fn explain(rows: &Rows<'_>, reason: Reason, rest: &Rest) -> Differenc
 
 impl Rows<'_> {
     fn wanted(&self) -> usize {
-        let rows = self.expectation.gold.rows;
-        self.expectation.contract.top.as_ref().map_or(rows, |top| rows.min(top.k as usize))
+        let rows = self.form.gold.rows;
+        self.form.contract.top.as_ref().map_or(rows, |top| rows.min(top.k as usize))
     }
 
     fn gold_cell(&self, place: usize, row: u32) -> String {
-        let column = self.expectation.gold.columns.get(place);
+        let column = self.form.gold.columns.get(place);
         column.map(|column| column.shown(row as usize)).unwrap_or_default()
     }
 
@@ -72,7 +72,7 @@ impl Rows<'_> {
 
     /// Whether the cells of a column are equal in a row of gold and one of the submission.
     fn equal(&self, place: usize, row: u32, at: u32) -> bool {
-        let (gold, pred) = (&self.expectation.side, self.side);
+        let (gold, pred) = (&self.form.side, self.side);
         match (gold.columns().get(place), pred.columns().get(place)) {
             (Some(a), Some(b)) => a.equal(row as usize, b, at as usize),
             _ => false,
@@ -94,13 +94,13 @@ impl Rows<'_> {
     }
 
     fn cells(&self, place: usize, row: u32, at: u32) -> Difference {
-        let name = self.expectation.contract.columns.get(place).map_or("", |rule| &rule.name);
+        let name = self.form.contract.columns.get(place).map_or("", |rule| &rule.name);
         Difference::whole(self.gold_cell(place, row), self.pred_cell(place, at)).at_row(row as usize).at_column(name)
     }
 
     /// How often a row occurs on either side.
     fn copies(&self, row: usize, of_gold: bool) -> Difference {
-        let (gold, pred) = (&self.expectation.side, self.side);
+        let (gold, pred) = (&self.form.side, self.side);
         let own = if of_gold { gold } else { pred };
         let among = |side: &Side| (0..side.rows).filter(|at| own.equal(row, side, *at)).count();
         let number = u32::try_from(row).unwrap_or(u32::MAX);
@@ -112,7 +112,7 @@ impl Rows<'_> {
     /// The first row of a block that the submission fills with other rows, by its first key that
     /// differs there.
     fn out_of_order(&self, block: &Rest) -> Difference {
-        let contract = &self.expectation.contract;
+        let contract = &self.form.contract;
         let keys: Vec<usize> = contract.order.iter().filter_map(|key| contract.place(&key.column)).collect();
         let places = keys.iter().copied().chain(0..self.map.len());
         let differs =

@@ -6,6 +6,7 @@ use crate::columns::{InjectiveMaps, Map, fixed_map, read};
 use crate::contract::{Contract, Matching, Rows};
 use crate::expectation::{Expectation, Refusal};
 use crate::explain::{Rows as Shown, explain};
+use crate::form::Form;
 use crate::order::first_displaced;
 use crate::pairing::Work;
 use crate::side::{Rest, Side, alone, bags, groups, sets};
@@ -20,11 +21,10 @@ pub fn check(contract: &Contract, gold: &Table, pred: &Table) -> Result<Verdict,
     Ok(Expectation::new(contract.clone(), gold.clone())?.check(pred))
 }
 
-impl Expectation {
+impl Form {
     /// Judges a submission. The work is bounded: a submission that would need more is not
     /// accepted.
-    #[must_use]
-    pub fn check(&self, pred: &Table) -> Verdict {
+    pub(crate) fn check(&self, pred: &Table) -> Verdict {
         self.judge(pred).unwrap_or_else(|verdict| verdict)
     }
 
@@ -88,7 +88,7 @@ impl Expectation {
         if reason == Reason::Match {
             return Ok(Verdict::MATCH);
         }
-        let shown = Shown { expectation: self, pred, map, side: &side };
+        let shown = Shown { form: self, pred, map, side: &side };
         Err(Verdict::fail(reason, explain(&shown, reason, &rest)))
     }
 

@@ -17,6 +17,8 @@
 //! 7. Of a top-k, every row above the cut and any rows of the tie at it (`top-k`).
 //! 8. An empty answer counts only where the contract says so (`empty`).
 //! 9. The reason is the first that applies, in the order of [`Reason`].
+//! 10. A question may have several right answers; one that equals any of them, under that one's
+//!     own contract, counts. Else the reason is that of the closest.
 //!
 //! ```
 //! use tribunal_compare::{Expectation, Reason, Table};
@@ -47,6 +49,7 @@ mod contract;
 pub mod decimal;
 mod expectation;
 mod explain;
+mod form;
 mod json;
 mod judge;
 mod keys;
@@ -60,7 +63,7 @@ pub mod time;
 mod verdict;
 
 pub use contract::{ColumnRule, Contract, Direction, Key, Matching, Nulls, Rows, Top, Type, VERSION};
-pub use expectation::{Expectation, Refusal};
+pub use expectation::{Alternative, Expectation, ExpectationFile, Refusal};
 pub use judge::check;
 pub use table::{Cells, Column, Table, Texts};
-pub use verdict::{Difference, Reason, Verdict};
+pub use verdict::{Difference, Reason, Tried, Verdict};

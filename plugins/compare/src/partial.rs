@@ -1,12 +1,11 @@
-//! The reward, and the little that a wrong answer may earn where the contract says so.
+//! The little that a wrong answer may earn where the contract says so.
 
 use crate::columns::{InjectiveMaps, Map, fixed_map, read};
 use crate::contract::Matching;
-use crate::expectation::Expectation;
+use crate::form::Form;
 use crate::pairing::Work;
 use crate::side::{Side, bags};
 use crate::table::Table;
-use crate::verdict::Verdict;
 
 /// What the right shape earns: rows, every column, every cell of its type.
 const SHAPE: f64 = 0.1;
@@ -14,17 +13,15 @@ const SHAPE: f64 = 0.1;
 /// What the right cells earn at most.
 const CELLS: f64 = 0.1;
 
-impl Expectation {
-    /// The reward of a submission with its verdict: 1 or 0. Where the contract allows a partial
-    /// reward, a wrong answer of the right shape earns 0.1, and up to 0.1 more for its cells: F1
-    /// of the cells as one bag per column, so that what is not gold's costs as much as what is
-    /// missing. Never more than 0.2, so no partial reward comes near a right answer.
-    #[must_use]
-    pub fn reward(&self, pred: &Table, verdict: &Verdict) -> f64 {
-        match (verdict.ok, self.contract.partial) {
-            (true, _) => 1.0,
-            (false, false) => 0.0,
-            (false, true) => self.cells_in_common(pred).map_or(0.0, |f1| SHAPE + CELLS * f1),
+impl Form {
+    /// What a wrong answer earns. Where the contract allows it, one of the right shape earns 0.1,
+    /// and up to 0.1 more for its cells: F1 of the cells as one bag per column, so that what is
+    /// not gold's costs as much as what is missing. Never more than 0.2, so no partial reward
+    /// comes near a right answer.
+    pub(crate) fn partial(&self, pred: &Table) -> f64 {
+        match self.contract.partial {
+            false => 0.0,
+            true => self.cells_in_common(pred).map_or(0.0, |f1| SHAPE + CELLS * f1),
         }
     }
 

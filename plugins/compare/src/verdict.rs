@@ -11,6 +11,21 @@ pub struct Verdict {
     pub reason: Reason,
     /// The first place that differs; none where it counts.
     pub difference: Option<Difference>,
+    /// Which of the accepted answers this is about.
+    pub tried: Tried,
+}
+
+/// One of the answers that an expectation accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Tried {
+    const ONLY: Tried = Tried { number: 1, of: 1 };
 }
 
 /// A stable reason. The order is that in which reasons are looked for.
@@ -67,6 +82,21 @@ impl Reason {
             Reason::TopK => "top-k",
         }
     }
+
+    /// How close an answer with this reason is to gold: the more of it is right, the higher.
+    #[must_use]
+    pub fn closeness(self) -> u8 {
+        match self {
+            Reason::Match => 6,
+            // The right rows but for one property of them.
+            Reason::Duplicate | Reason::Null | Reason::Tolerance | Reason::Order | Reason::TopK => 5,
+            Reason::RowMismatch => 4,
+            Reason::RowCount => 3,
+            Reason::Type => 2,
+            Reason::Arity | Reason::ColumnMissing | Reason::ColumnMismatch => 1,
+            Reason::Empty => 0,
+        }
+    }
 }
 
 impl fmt::Display for Reason {
@@ -89,10 +119,10 @@ pub struct Difference {
 }
 
 impl Verdict {
-    pub(crate) const MATCH: Verdict = Verdict { ok: true, reason: Reason::Match, difference: None };
+    pub(crate) const MATCH: Verdict = Verdict { ok: true, reason: Reason::Match, difference: None, tried: Tried::ONLY };
 
     pub(crate) fn fail(reason: Reason, difference: Difference) -> Verdict {
-        Verdict { ok: false, reason, difference: Some(difference) }
+        Verdict { ok: false, reason, difference: Some(difference), tried: Tried::ONLY }
     }
 }
 

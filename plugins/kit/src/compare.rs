@@ -39,7 +39,7 @@ impl Verdict {
         let answer = answer.into();
         let verdict = expectation.check(&answer);
         let difference = verdict.difference.as_ref().map(|difference| Difference {
-            path: "answer".to_owned(),
+            path: path(verdict.tried),
             row: difference.row,
             column: difference.column.clone(),
             expected: difference.expected.clone(),
@@ -50,5 +50,13 @@ impl Verdict {
             reason: verdict.reason.code().to_owned(),
             difference,
         })
+    }
+}
+
+/// What a difference is in: the answer, beside one of several gold answers where there are.
+fn path(tried: compare::Tried) -> String {
+    match tried.of {
+        1 => "answer".to_owned(),
+        of => format!("answer (none of {of} accepted ones fits; beside number {})", tried.number),
     }
 }

@@ -39,6 +39,8 @@ mod compare;
 mod describe;
 mod export;
 mod failure;
+#[cfg(any(target_arch = "wasm32", test))]
+mod heap;
 mod host;
 mod table;
 #[cfg(feature = "testing")]

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::{Database, Failure, Host, Table, TableChanges, TableInfo, Value};
+use crate::{Database, Description, Failure, Host, Table, TableChanges, TableInfo, Value};
 
 /// A host over one database, with settings and changes as the test wants them.
 #[derive(Debug)]
@@ -76,5 +76,30 @@ impl Database for NoDatabase {
 
     fn change(&self, _sql: &str, _parameters: &[Value]) -> Result<u64, Failure> {
         Err(Failure::unknown("no such table"))
+    }
+}
+
+/// The tools whose arguments are not described by a closed JSON schema of an object: an argument
+/// with a slip in its name would be taken, and do nothing.
+#[must_use]
+pub fn loose_tools(description: &Description) -> Vec<String> {
+    let is_closed = |schema: &serde_json::Value| schema["type"] == "object" && schema["additionalProperties"] == false;
+    let is_loose = |arguments: &str| serde_json::from_str(arguments).map_or(true, |schema| !is_closed(&schema));
+    let tools = description.tools.iter().filter(|tool| is_loose(&tool.arguments));
+    tools.map(|tool| tool.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loose_tools_are_named_and_closed_ones_are_not() {
+        let description = Description::new("all", "1")
+            .tool("closed", "", r#"{"type": "object", "additionalProperties": false}"#)
+            .tool("open", "", r#"{"type": "object"}"#)
+            .tool("list", "", r#"{"type": "array", "additionalProperties": false}"#)
+            .tool("broken", "", "{");
+        assert_eq!(loose_tools(&description), ["open", "list", "broken"]);
     }
 }

@@ -7,8 +7,8 @@
 //! without regard to case.
 
 use serde::Deserialize;
+use tribunal_compare::ExpectationFile;
 use tribunal_compare::text::{named, words};
-use tribunal_compare::{Contract, Expectation, Table};
 use tribunal_kit::{Description, Difference, Evidence, Host, Question, Submission, Verdict, Verifier};
 
 /// The plugin.
@@ -54,7 +54,7 @@ struct Wanted {
     max_other_terms: usize,
     #[serde(default = "two")]
     max_questions: usize,
-    answer: Answer,
+    answer: ExpectationFile,
 }
 
 fn two() -> usize {
@@ -67,14 +67,6 @@ fn two() -> usize {
 struct Slot {
     name: String,
     terms: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answer {
-    version: u32,
-    contract: Contract,
-    gold: Table,
 }
 
 impl Verifier for Clarify {
@@ -129,10 +121,7 @@ fn clarification(evidence: Evidence, wanted: Wanted) -> Result<Verdict, String> 
     if slot.terms.iter().all(|term| words(term).is_empty()) {
         return Err(format!("expectation: slot {} must have terms", slot.name));
     }
-    if answer.version != 1 {
-        return Err(format!("answer version {}: this verifier reads version 1", answer.version));
-    }
-    let expectation = Expectation::new(answer.contract, answer.gold).map_err(|refusal| format!("answer: {refusal}"))?;
+    let expectation = answer.ready().map_err(|refusal| format!("answer: {refusal}"))?;
     let table = match evidence.submission {
         Submission::Answer(table) => table,
         Submission::Done => return Ok(Verdict::fail("no-answer", None)),

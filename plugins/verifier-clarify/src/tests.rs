@@ -69,6 +69,20 @@ fn the_right_question_and_the_right_answer() {
 }
 
 #[test]
+fn another_accepted_answer_counts_too_but_not_without_the_question() {
+    let mut both = clarify();
+    both["answer"]["alternatives"] = json!([{
+        "contract": both["answer"]["contract"], "gold": {"columns": [{"name": "city", "kind": "text"}], "rows": [["roma"]]}
+    }]);
+    for city in ["rome", "roma"] {
+        scores(verify(&both, answer(city), &[("period", "Which one?")]), "match");
+        scores(verify(&both, answer(city), &[]), "not-asked");
+    }
+    scores(verify(&both, answer("oslo"), &[("period", "Which one?")]), "row-mismatch");
+    scores(verify(&clarify(), answer("roma"), &[("period", "Which one?")]), "row-mismatch");
+}
+
+#[test]
 fn without_the_right_question_no_answer_counts() {
     let cases: [(&[(&str, &str)], &str); 7] = [
         (&[], "not-asked"),

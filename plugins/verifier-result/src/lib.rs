@@ -1,5 +1,7 @@
 //! Judges an answer by the gold answer, under the comparison contract in the expectation:
 //! `{"version": 1, "contract": {..}, "gold": {"columns": [{"name", "kind"}], "rows": [[..]]}}`.
+//! Where a question has several right answers, the others stand in `"alternatives": [{"contract",
+//! "gold"}]`, each under a contract of its own.
 
 use tribunal_compare::Expectation;
 use tribunal_kit::{Description, Evidence, Host, Submission, Verdict, Verifier};
@@ -83,6 +85,26 @@ mod tests {
             found: "bern".into(),
         };
         assert_eq!(wrong.difference, Some(difference));
+    }
+
+    #[test]
+    fn any_accepted_answer_scores_one_and_no_other() {
+        let mut both: serde_json::Value = serde_json::from_str(&expectation()).unwrap();
+        both["alternatives"] = json!([{
+            "contract": {"version": 1, "columns": [{"name": "city", "type": {"text": {}}}]},
+            "gold": {"columns": [{"name": "city", "kind": "text"}], "rows": [["roma"], ["oslo"], ["bern"]]}
+        }]);
+        let judged = |cities: &[&str]| scored(verify(answer(cities), both.to_string()));
+        for right in [&["oslo", "rome"][..], &["bern", "oslo", "roma"]] {
+            assert_eq!((judged(right).reward, judged(right).reason.as_str()), (1.0, "match"));
+        }
+        // What the first alone would not accept, and what neither does.
+        assert_eq!(scored(verify(answer(&["bern", "oslo", "roma"]), expectation())).reward, 0.0);
+        let wrong = judged(&["bern", "oslo", "rome"]);
+        assert_eq!((wrong.reward, wrong.reason.as_str()), (0.0, "row-mismatch"));
+        let difference = wrong.difference.unwrap();
+        assert_eq!(difference.path, "answer (none of 2 accepted ones fits; beside number 2)");
+        assert_eq!((difference.expected.as_str(), difference.found.as_str()), ("roma", "rome"));
     }
 
     #[test]

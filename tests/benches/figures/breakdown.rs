@@ -26,11 +26,14 @@ use crate::task::{Ending, GRANT, QUERY, actions, gold, task};
 pub(crate) fn measure() -> Result<Vec<Section>> {
     let plugins = plugins()?;
     let mut sections = Vec::new();
-    for ending in [Ending::Answer, Ending::State] {
-        let prepared = prepare(&plugins, ending, Memory::Off, 1)?;
-        let name = if ending == Ending::Answer { "answer" } else { "state" };
+    for (ending, memory, name) in [
+        (Ending::Answer, Memory::Off, "answer, 1 instance, memo off"),
+        (Ending::Answer, Memory::On, "answer, 1 instance, memo on"),
+        (Ending::State, Memory::On, "state, 1 instance, memo on"),
+    ] {
+        let prepared = prepare(&plugins, ending, memory, 1)?;
         sections.push(Section {
-            title: format!("Phases of an episode: {name}, 1 instance, memo off"),
+            title: format!("Phases of an episode: {name}"),
             note: "Each phase timed within whole episodes; reading the clock is taken off.".to_owned(),
             figures: phases(&prepared, &actions(ending))?,
         });

@@ -2,7 +2,7 @@
 //! one table.
 //!
 //! ```text
-//! cargo bench --profile dev -p tribunal-tests -- [FILTER..] [--json FILE]
+//! cargo bench --profile dev --workspace --bench figures -- [FILTER..] [--json FILE]
 //! ```
 //! A filter is the start of a section's name, such as `fork` or `episode`.
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]

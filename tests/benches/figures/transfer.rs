@@ -1,13 +1,12 @@
 //! What it costs to move rows from the host to a guest, in the form that the interface has and in
 //! the forms that it could have had.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
-use tribunal_component::{BuildFault, BuildPlan, Toolchain, ToolchainOptions, build_guests, encode};
+use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_modules, encode};
 use tribunal_protocol::table::{Cells, Column};
 use tribunal_protocol::{Kind, Table, Value};
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -76,14 +75,10 @@ fn guest() -> Result<Vec<u8>> {
         out_dir: target.join("bench-guests"),
         target_dir: target.join("bench-guests"),
     };
-    match build_guests(&toolchain, &plan, &mut |_| {}) {
-        // It has a world of its own, so no plugin is made of it; its module is there all the same.
-        Err(BuildFault::Shape { .. }) => {}
-        Err(fault) => return Err(fault.into()),
-        Ok(_) => bail!("the guest of the transfer bench is a plugin, and should have a world of its own"),
-    }
-    let module: PathBuf = plan.target_dir.join("wasm32-unknown-unknown/guest/transfer.wasm");
-    let core = std::fs::read(&module).with_context(|| module.display().to_string())?;
+    // It has a world of its own, so no plugin is made of it.
+    let modules = build_modules(&toolchain, &plan, &mut |_| {})?;
+    let module = modules.values().next().context("the guest of the transfer bench makes a module")?;
+    let core = std::fs::read(module).with_context(|| module.display().to_string())?;
     encode(&core).map_err(|why| anyhow!(why))
 }
 

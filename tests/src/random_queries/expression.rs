@@ -23,6 +23,8 @@ pub(super) struct Writer<'d> {
     pub(super) slices: bool,
     /// Subqueries to put into conditions, each of one integer column, as they may be written.
     pub(super) lists: Vec<String>,
+    /// Subqueries of one integer and one row.
+    pub(super) scalars: Vec<String>,
 }
 
 impl Writer<'_> {
@@ -55,7 +57,12 @@ impl Writer<'_> {
 
     fn leaf(&mut self, kind: Kind) -> String {
         if self.dice.chance(4) {
-            return "NULL".to_owned();
+            // Arithmetic on days needs to know what a NULL is of.
+            return match kind {
+                Kind::Date => "CAST(NULL AS DATE)".to_owned(),
+                Kind::Timestamp => "CAST(NULL AS TIMESTAMP)".to_owned(),
+                _ => "NULL".to_owned(),
+            };
         }
         let column = if self.dice.chance(75) { self.column(kind) } else { None };
         column.unwrap_or_else(|| self.literal(kind))
@@ -94,7 +101,7 @@ impl Writer<'_> {
 
     fn integer(&mut self, depth: usize) -> String {
         let next = depth - 1;
-        match self.dice.below(14) {
+        match self.dice.below(22) {
             0 | 1 => {
                 let (a, b) = (self.of(Kind::Integer, next), self.of(Kind::Integer, next));
                 let op = self.dice.pick(&["+", "-", "*"]);
@@ -124,13 +131,35 @@ impl Writer<'_> {
             }
             9 => format!("-{}", self.leaf(Kind::Integer).replace('-', "")),
             10 => format!("SIGN({})", self.any_number(next)),
+            11 if !self.scalars.is_empty() => format!("({})", self.dice.pick(&self.scalars).clone()),
+            12 => {
+                let name = *self.dice.pick(&["STRPOS", "STRPOS", "POSITION"]);
+                let (text, part) = (self.of(Kind::Text, next), self.of(Kind::Text, 0));
+                if name == "STRPOS" { format!("STRPOS({text}, {part})") } else { format!("POSITION({part} IN {text})") }
+            }
+            13 => self.extreme(Kind::Integer, next),
+            14 => format!("MOD({}, {})", self.of(Kind::Integer, next), self.of(Kind::Integer, 0)),
+            15 => {
+                let field = *self.dice.pick(&["isodow", "week", "isoyear", "hour", "minute", "quarter"]);
+                format!("DATE_PART('{field}', {})", self.of(Kind::Timestamp, next))
+            }
+            16 => {
+                let (a, b) = (self.of(Kind::Timestamp, next), self.of(Kind::Timestamp, 0));
+                let field = *self.dice.pick(&["DAY", "HOUR", "MINUTE"]);
+                format!("EXTRACT({field} FROM ({a} - {b}))")
+            }
+            17 => {
+                let kind = self.moment_kind();
+                format!("UNIXEPOCH({})", self.of(kind, next))
+            }
+            18 => format!("CAST({} AS INTEGER)", *self.dice.pick(&["'12'", "' -3'", "'0'"])),
             _ => self.choice(Kind::Integer, next),
         }
     }
 
     fn number(&mut self, kind: Kind, depth: usize) -> String {
         let next = depth - 1;
-        match self.dice.below(9) {
+        match self.dice.below(12) {
             // One operand at least is of the kind, so that the result is.
             0..=2 => {
                 let (a, b) = (self.of(kind, next), self.mixed(kind, next));
@@ -139,8 +168,8 @@ impl Writer<'_> {
             }
             3 => format!("ABS({})", self.of(kind, next)),
             4 => {
-                let digits = self.dice.between(0, 2);
-                format!("ROUND({}, {digits})", self.of(kind, next))
+                let (name, digits) = (*self.dice.pick(&["ROUND", "ROUND", "TRUNC"]), self.dice.between(-1, 2));
+                format!("{name}({}, {digits})", self.of(kind, next))
             }
             5 => {
                 let name = if kind == Kind::Float { "FLOAT" } else { "DECIMAL" };
@@ -150,8 +179,21 @@ impl Writer<'_> {
                 let kind = self.moment_kind();
                 format!("EXTRACT(SECOND FROM {})", self.of(kind, next))
             }
+            7 => self.extreme(kind, next),
+            9 if kind == Kind::Decimal => {
+                format!("CAST({} AS NUMERIC(12, {}))", self.any_number(next), self.dice.between(0, 2))
+            }
+            8 => format!("{}({})", *self.dice.pick(&["FLOOR", "CEIL"]), self.of(kind, next)),
             _ => self.choice(kind, next),
         }
+    }
+
+    /// GREATEST or LEAST.
+    fn extreme(&mut self, kind: Kind, depth: usize) -> String {
+        let name = *self.dice.pick(&["GREATEST", "LEAST"]);
+        let count = self.dice.between(2, 3);
+        let parts: Vec<_> = (0..count).map(|_| self.of(kind, depth)).collect();
+        format!("{name}({})", parts.join(", "))
     }
 
     /// A number that fits into `kind`.
@@ -168,7 +210,7 @@ impl Writer<'_> {
     fn text(&mut self, depth: usize) -> String {
         let next = depth - 1;
         let x = self.of(Kind::Text, next);
-        match self.dice.below(if self.slices { 13 } else { 9 }) {
+        match self.dice.below(if self.slices { 17 } else { 13 }) {
             0 => format!("UPPER({x})"),
             1 => format!("LOWER({x})"),
             2 => format!("TRIM({x})"),
@@ -185,12 +227,37 @@ impl Writer<'_> {
             }
             7 => format!("CONCAT({x}, {})", self.of(Kind::Integer, next)),
             8 => self.choice(Kind::Text, next),
+            9 if !self.slices => {
+                let format = *self.dice.pick(&["YYYY-MM-DD HH24:MI:SS", "DD/MM/YY", "Mon YYYY", "IYYY-IW"]);
+                let kind = self.moment_kind();
+                format!("TO_CHAR({}, '{format}')", self.of(kind, next))
+            }
+            10 if !self.slices => {
+                let (separator, other) = (self.quoted(), self.of(Kind::Integer, next));
+                format!("CONCAT_WS({separator}, {x}, {other})")
+            }
+            11 if !self.slices => format!("REVERSE({x})"),
+            12 if !self.slices => format!("IIF({}, {x}, {})", self.condition(next), self.of(Kind::Text, 0)),
             9 => {
                 let (start, count) = (self.dice.between(1, 4), self.dice.between(0, 4));
                 format!("SUBSTR({x}, {start}, {count})")
             }
             10 => format!("LEFT({x}, {})", self.dice.between(0, 3)),
             11 => format!("RIGHT({x}, {})", self.dice.between(0, 3)),
+            12 => {
+                let start = self.column(Kind::Integer).unwrap_or_else(|| "2".to_owned());
+                format!("SUBSTR({x}, {start}, {})", self.dice.between(0, 3))
+            }
+            13 => {
+                let name = *self.dice.pick(&["LPAD", "RPAD"]);
+                let fill = *self.dice.pick(&["' '", "'é'", "'ab'"]);
+                format!("{name}({x}, {}, {fill})", self.dice.between(0, 6))
+            }
+            14 => {
+                let side = *self.dice.pick(&["BOTH", "LEADING", "TRAILING"]);
+                format!("TRIM({side} {} FROM {x})", *self.dice.pick(&["'a'", "'éZ'", "' b'"]))
+            }
+            15 => format!("REPLACE({x}, {}, {})", self.of(Kind::Text, 0), self.of(Kind::Text, 0)),
             _ => format!("SUBSTR({x}, {})", self.dice.between(1, 3)),
         }
     }
@@ -212,14 +279,17 @@ impl Writer<'_> {
                 let field = *self.dice.pick(&["month", "year", "week", "quarter", "day"]);
                 format!("DATE_TRUNC('{field}', {})", self.of(Kind::Date, next))
             }
-            3 => format!("DATE({})", self.of(Kind::Timestamp, next)),
+            3 => {
+                let modifier = *self.dice.pick(&["", "", ", '+3 days'", ", '-36 hours'", ", 'start of month'"]);
+                format!("DATE({}{modifier})", self.of(Kind::Timestamp, next))
+            }
             _ => self.choice(Kind::Date, next),
         }
     }
 
     fn timestamp(&mut self, depth: usize) -> String {
         let next = depth - 1;
-        match self.dice.below(6) {
+        match self.dice.below(7) {
             0 | 1 => {
                 let kind = self.moment_kind();
                 let base = self.of(kind, next);
@@ -235,6 +305,14 @@ impl Writer<'_> {
                 format!("({base} {op} {span})")
             }
             2 => format!("CAST({} AS TIMESTAMP)", self.of(Kind::Date, next)),
+            6 => {
+                let kind = self.moment_kind();
+                let (base, count) = (self.of(kind, next), self.column(Kind::Integer));
+                let span = *self.dice.pick(&["1 day", "2 hours", "1 month"]);
+                // A count without bound leaves the calendar.
+                let count = count.map_or_else(|| "2".to_owned(), |count| format!("({count} % 7)"));
+                format!("({base} + {count} * INTERVAL '{span}')")
+            }
             3 => {
                 let field = *self.dice.pick(&["month", "hour", "week", "quarter", "day"]);
                 format!("DATE_TRUNC('{field}', {})", self.of(Kind::Timestamp, next))
@@ -291,14 +369,15 @@ impl Writer<'_> {
         ]);
         let not = if self.dice.chance(35) { "NOT " } else { "" };
         let x = self.of(kind, depth);
-        match self.dice.below(12) {
+        match self.dice.below(14) {
             0 => format!("({x} IS {not}NULL)"),
             1 => {
                 let (low, high) = (self.alike(kind, depth), self.alike(kind, depth));
                 format!("({x} {not}BETWEEN {low} AND {high})")
             }
             2 | 3 => {
-                let count = self.dice.between(1, 4);
+                // Long lists take another path than short ones.
+                let count = if self.dice.chance(4) { 40 } else { self.dice.between(1, 4) };
                 let items: Vec<_> = (0..count).map(|_| self.alike(kind, 0)).collect();
                 format!("({x} {not}IN ({}))", items.join(", "))
             }
@@ -309,6 +388,9 @@ impl Writer<'_> {
                     "line%",
                 ]);
                 let like = *self.dice.pick(&["LIKE", "LIKE", "ILIKE"]);
+                if self.dice.chance(15) {
+                    return format!("({x} {not}{like} ('%' || {} || '%'))", self.of(Kind::Text, 0));
+                }
                 format!("({x} {not}{like} '{pattern}')")
             }
             5 if !self.lists.is_empty() => {
@@ -319,6 +401,18 @@ impl Writer<'_> {
             6 if !self.lists.is_empty() => {
                 let list = self.dice.pick(&self.lists).clone();
                 format!("({not}EXISTS ({list}))")
+            }
+            7 if !self.lists.is_empty() && self.dice.chance(50) => {
+                let list = self.dice.pick(&self.lists).clone();
+                let x = self.of(Kind::Integer, depth);
+                let op = *self.dice.pick(&["=", "<>", "<", "<=", ">", ">="]);
+                format!("({x} {op} {} ({list}))", *self.dice.pick(&["ANY", "ALL"]))
+            }
+            8 if self.dice.chance(30) => {
+                let op = *self.dice.pick(&["=", "<>"]);
+                let (a, b) = (self.of(Kind::Text, 0), self.of(Kind::Text, 0));
+                let (c, d) = (self.of(Kind::Integer, 0), self.of(Kind::Integer, 0));
+                format!("(({a}, {c}) {op} ({b}, {d}))")
             }
             _ => {
                 let op = *self.dice.pick(&["=", "<>", "<", "<=", ">", ">="]);

@@ -57,6 +57,10 @@ const KINDS: &[Kind] =
 
 impl Maker<'_> {
     fn query(&mut self) -> String {
+        if self.limits.subqueries && self.dice.chance(10) {
+            let (query, items) = self.combined();
+            return self.ordered(query, &items);
+        }
         let with = (self.limits.subqueries && self.dice.chance(10)).then(|| self.derived());
         let mut from = self.from();
         let mut text = String::new();
@@ -65,6 +69,28 @@ impl Maker<'_> {
             text = format!("WITH {alias} AS ({query}) ");
             from.text = format!("{alias}, {}", from.text);
             from.columns.extend(seen(&alias, &columns));
+            // Named a second time, or by another query of WITH, under other column names.
+            let second = self.alias();
+            match self.dice.below(4) {
+                0 => {
+                    from.text = format!("{alias} AS {second}, {}", from.text);
+                    from.columns.extend(seen(&second, &columns));
+                }
+                1 => {
+                    let name = |(place, (_, kind, exact)): (usize, &(String, Kind, bool))| {
+                        (format!("w{place}"), *kind, *exact)
+                    };
+                    let renamed: Vec<_> = columns.iter().enumerate().map(name).collect();
+                    let names: Vec<_> = renamed.iter().map(|(name, ..)| name.clone()).collect();
+                    text = format!(
+                        "WITH {alias} AS ({query}), {second}({}) AS (SELECT * FROM {alias} LIMIT 1000) ",
+                        names.join(", ")
+                    );
+                    from.text = format!("{second}, {}", from.text);
+                    from.columns.extend(seen(&second, &renamed));
+                }
+                _ => {}
+            }
         }
         if self.dice.chance(40) { self.grouped(text, &from) } else { self.plain(text, &from) }
     }
@@ -75,9 +101,58 @@ impl Maker<'_> {
     }
 
     fn writer(&mut self, columns: &[Seen]) -> Writer<'_> {
-        let lists = if self.limits.subqueries { self.lists(columns) } else { Vec::new() };
-        let slices = self.limits.slices && self.dice.chance(15);
-        Writer { dice: &mut self.dice, columns: columns.to_vec(), slices, lists }
+        let (lists, scalars) = match self.limits.subqueries {
+            true => (self.lists(columns), self.scalars(columns)),
+            false => (Vec::new(), Vec::new()),
+        };
+        let slices = self.limits.slices && self.dice.chance(40);
+        Writer { dice: &mut self.dice, columns: columns.to_vec(), slices, lists, scalars }
+    }
+
+    /// Subqueries of one integer and one row, some of them correlated.
+    fn scalars(&mut self, columns: &[Seen]) -> Vec<String> {
+        let alias = self.alias();
+        let mut scalars = vec![
+            format!("SELECT COUNT(*) FROM customers {alias} WHERE {alias}.vip"),
+            format!("SELECT MAX({alias}.qty) FROM items {alias}"),
+            format!("SELECT SUM({alias}.customer_id) FROM orders {alias} WHERE {alias}.paid"),
+            format!("SELECT {alias}.id FROM orders {alias} ORDER BY {alias}.id DESC LIMIT 1"),
+        ];
+        let outer: Vec<_> = columns.iter().filter(|column| column.kind == Kind::Integer).collect();
+        if !outer.is_empty() {
+            let outer = &self.dice.pick(&outer).text;
+            scalars.push(format!("SELECT COUNT(*) FROM items {alias} WHERE {alias}.order_id = {outer}"));
+            scalars.push(format!("SELECT MIN({alias}.qty) + {outer} FROM items {alias} WHERE {alias}.line < {outer}"));
+        }
+        scalars
+    }
+
+    /// UNION, INTERSECT or EXCEPT of queries with columns of the same kinds.
+    fn combined(&mut self) -> (String, Vec<Item>) {
+        let kinds: Vec<Kind> = (0..self.dice.between(1, 3)).map(|_| *self.dice.pick(KINDS)).collect();
+        let mut text = self.branch(&kinds);
+        for _ in 0..self.dice.between(1, 2) {
+            let op = *self.dice.pick(&["UNION", "UNION ALL", "INTERSECT", "EXCEPT"]);
+            text = format!("{text} {op} {}", self.branch(&kinds));
+        }
+        let items = kinds.into_iter().enumerate();
+        (text, items.map(|(place, kind)| Item { text: format!("c{place}"), kind, exact: true }).collect())
+    }
+
+    fn branch(&mut self, kinds: &[Kind]) -> String {
+        let from = self.from();
+        let mut items = Vec::new();
+        for kind in kinds {
+            // Numbers of several kinds meet in one column.
+            let kind = match kind {
+                Kind::Decimal if self.dice.chance(30) => Kind::Integer,
+                kind => *kind,
+            };
+            let depth = self.dice.below(2);
+            items.push(Item { text: self.writer(&from.columns).of(kind, depth), kind, exact: true });
+        }
+        let filter = self.filter(&from.columns);
+        format!("SELECT {} FROM {}{filter}", listed(&items).replace(" AS c", " AS u"), from.text)
     }
 
     /// Subqueries of one integer column, some of them correlated.
@@ -91,7 +166,10 @@ impl Maker<'_> {
             ("orders", "id"),
         ]);
         let outer: Vec<_> = columns.iter().filter(|column| column.kind == Kind::Integer).collect();
+        let other = self.alias();
         let mut lists = vec![
+            format!("SELECT {alias}.{column} FROM {table} {alias} UNION SELECT {other}.qty FROM items {other}"),
+            format!("SELECT DISTINCT {alias}.{column} FROM {table} {alias} WHERE {alias}.{column} > 2"),
             format!("SELECT {alias}.{column} FROM {table} {alias}"),
             format!("SELECT {alias}.{column} FROM {table} {alias} WHERE {alias}.{column} IS NOT NULL"),
         ];
@@ -99,6 +177,9 @@ impl Maker<'_> {
             let outer = &self.dice.pick(&outer).text;
             lists.push(format!("SELECT {alias}.{column} FROM {table} {alias} WHERE {alias}.{column} = {outer}"));
             lists.push(format!("SELECT {alias}.{column} FROM {table} {alias} WHERE {alias}.{column} > {outer} + 1"));
+            lists.push(format!(
+                "SELECT COUNT(*) FROM {table} {alias} WHERE {alias}.{column} <> {outer} GROUP BY {alias}.{column}"
+            ));
         }
         lists
     }
@@ -110,6 +191,11 @@ impl Maker<'_> {
 
     /// A derived table: a query, and the names and kinds of its columns.
     fn derived(&mut self) -> (String, Vec<(String, Kind, bool)>) {
+        if self.dice.chance(15) {
+            let (query, items) = self.combined();
+            let named = |(place, item): (usize, Item)| (format!("u{place}"), item.kind, true);
+            return (query, items.into_iter().enumerate().map(named).collect());
+        }
         let schema = self.table().clone();
         let alias = self.alias();
         let columns: Vec<_> = schema.columns.iter().map(|c| (c.name.clone(), c.kind, c.name != "fee")).collect();
@@ -157,6 +243,18 @@ impl Maker<'_> {
 
     fn from(&mut self) -> From {
         let mut from = self.source();
+        if self.dice.chance(6) {
+            // A join in parentheses, on the right of another.
+            let (left, right) = (self.source(), self.source());
+            let inner: Vec<_> = left.columns.iter().chain(&right.columns).cloned().collect();
+            let on = self.on(&left.columns, &right.columns, &inner);
+            let all: Vec<_> = from.columns.iter().chain(&inner).cloned().collect();
+            let outer = self.on(&from.columns, &inner, &all);
+            let kinds = (*self.dice.pick(&["JOIN", "LEFT JOIN"]), *self.dice.pick(&["JOIN", "LEFT JOIN"]));
+            let text =
+                format!("{} {} ({} {} {} ON {on}) ON {outer}", from.text, kinds.0, left.text, kinds.1, right.text);
+            return From { text, columns: all };
+        }
         let most = i64::try_from(self.limits.sources).unwrap_or(1);
         for _ in 1..self.dice.between(1, most) {
             let next = self.source();
@@ -167,6 +265,9 @@ impl Maker<'_> {
             }
             let mut columns = from.columns.clone();
             columns.extend(next.columns.clone());
+            if let Some(merged) = self.merged(&from, &next, kind) {
+                return merged;
+            }
             from.text = match kind {
                 "CROSS JOIN" => format!("{} CROSS JOIN {}", from.text, next.text),
                 "," => {
@@ -181,6 +282,24 @@ impl Maker<'_> {
             from.columns = columns;
         }
         from
+    }
+
+    /// A join by USING or NATURAL, where both sides are tables that share their key: then FROM ends,
+    /// for a name without its table must mean one thing.
+    fn merged(&mut self, left: &From, right: &From, kind: &str) -> Option<From> {
+        let table = |from: &From, name: &str| from.text.starts_with(name) && !from.text.contains(&['(', ',', '='][..]);
+        let keyed = |from: &From| (table(from, "customers") || table(from, "orders")) && !from.text.contains("JOIN");
+        if !(keyed(left) && keyed(right)) || matches!(kind, "," | "CROSS JOIN") || !self.dice.chance(60) {
+            return None;
+        }
+        let natural = self.dice.chance(40) && !(table(left, "orders") && table(right, "orders"));
+        let text = match natural {
+            true => format!("{} NATURAL {kind} {}", left.text, right.text),
+            false => format!("{} {kind} {} USING (id)", left.text, right.text),
+        };
+        let shared = Seen { text: "id".to_owned(), kind: Kind::Integer, exact: true };
+        let columns = left.columns.iter().chain(&right.columns).cloned().chain([shared.clone(), shared]);
+        Some(From { text, columns: columns.collect() })
     }
 
     fn on(&mut self, left: &[Seen], right: &[Seen], all: &[Seen]) -> String {
@@ -209,10 +328,11 @@ impl Maker<'_> {
     }
 
     fn filter(&mut self, columns: &[Seen]) -> String {
-        if self.dice.chance(30) {
+        if self.dice.chance(45) {
             return String::new();
         }
-        let depth = self.limits.depth;
+        let most = i64::try_from(self.limits.depth).unwrap_or(1);
+        let depth = usize::try_from(self.dice.between(0, most)).unwrap_or(1);
         format!(" WHERE {}", self.writer(columns).condition(depth))
     }
 
@@ -229,6 +349,9 @@ impl Maker<'_> {
         }
         let distinct = if self.dice.chance(15) { "DISTINCT " } else { "" };
         let filter = self.filter(&from.columns);
+        if self.dice.chance(4) && !from.text.contains("USING") && !from.text.contains("NATURAL") {
+            return format!("{with}SELECT * FROM {}{filter}", from.text);
+        }
         let list = listed(&items);
         let query = format!("{with}SELECT {distinct}{list} FROM {}{filter}", from.text);
         self.ordered(query, &items)
@@ -237,9 +360,18 @@ impl Maker<'_> {
     /// Something on which engines agree but for the last digits.
     fn quotient(&mut self, columns: &[Seen]) -> Option<Item> {
         let kind = *self.dice.pick(&[Kind::Decimal, Kind::Float]);
+        let choice = self.dice.below(8);
         let mut writer = self.writer(columns);
         let (a, b) = (writer.of(kind, 1), writer.of(Kind::Integer, 1));
-        Some(Item { text: format!("{a} / {b}"), kind, exact: false })
+        let (text, kind) = match choice {
+            0 => (format!("SQRT(ABS({a}))"), Kind::Float),
+            1 => (format!("LN(ABS({a}) + 1)"), Kind::Float),
+            2 => (format!("POWER({a}, 2)"), Kind::Float),
+            3 => (format!("JULIANDAY({})", writer.of(Kind::Timestamp, 1)), Kind::Float),
+            4 => (format!("EXTRACT(EPOCH FROM {})", writer.of(Kind::Timestamp, 1)), Kind::Decimal),
+            _ => (format!("{a} / {b}"), kind),
+        };
+        Some(Item { text, kind, exact: false })
     }
 
     fn grouped(&mut self, with: String, from: &From) -> String {
@@ -258,22 +390,45 @@ impl Maker<'_> {
             aggregates.push(self.aggregate(&from.columns));
         }
         let filter = self.filter(&from.columns);
-        let group = match (keys.is_empty(), self.dice.below(3)) {
+        let group = match (keys.is_empty(), self.dice.below(4)) {
             (true, _) => String::new(),
             (false, 0) => {
                 let places: Vec<_> = (1..=keys.len()).map(|place| place.to_string()).collect();
                 format!(" GROUP BY {}", places.join(", "))
+            }
+            (false, 1) => {
+                let names: Vec<_> = (0..keys.len()).map(|place| format!("c{place}")).collect();
+                format!(" GROUP BY {}", names.join(", "))
             }
             _ => {
                 let texts: Vec<_> = keys.iter().map(|key| key.text.clone()).collect();
                 format!(" GROUP BY {}", texts.join(", "))
             }
         };
-        let having = if self.dice.chance(25) { self.having(&from.columns) } else { String::new() };
+        let having = match self.dice.below(9) {
+            0 | 1 => self.having(&from.columns),
+            2 => self.having_alias(&aggregates, keys.len()),
+            3 if self.limits.subqueries => {
+                let alias = self.alias();
+                format!(" HAVING COUNT(*) * 5 >= (SELECT COUNT(*) FROM items {alias})")
+            }
+            _ => String::new(),
+        };
         let items: Vec<_> = keys.into_iter().chain(aggregates).collect();
         let list = listed(&items);
         let query = format!("{with}SELECT {list} FROM {}{filter}{group}{having}", from.text);
         self.ordered(query, &items)
+    }
+
+    /// HAVING by the name of an output column.
+    fn having_alias(&mut self, aggregates: &[Item], before: usize) -> String {
+        let number = |item: &Item| item.exact && matches!(item.kind, Kind::Integer | Kind::Decimal | Kind::Float);
+        match aggregates.iter().position(number) {
+            Some(place) => {
+                format!(" HAVING c{} {} {}", before + place, self.dice.pick(&[">", "<="]), self.dice.between(0, 3))
+            }
+            None => String::new(),
+        }
     }
 
     fn having(&mut self, columns: &[Seen]) -> String {
@@ -291,7 +446,7 @@ impl Maker<'_> {
     fn aggregate(&mut self, columns: &[Seen]) -> Item {
         let kind = *self.dice.pick(&[Kind::Integer, Kind::Float, Kind::Decimal]);
         let any = *self.dice.pick(KINDS);
-        let choice = self.dice.below(12);
+        let choice = self.dice.below(15);
         let fee: Vec<_> = columns.iter().filter(|column| !column.exact).map(|column| column.text.clone()).collect();
         let mut writer = self.writer(columns);
         let item = |text: String, kind: Kind, exact: bool| Item { text, kind, exact };
@@ -310,6 +465,14 @@ impl Maker<'_> {
             9 => {
                 let condition = writer.condition(1);
                 item(format!("SUM(CASE WHEN {condition} THEN 1 ELSE 0 END)"), Kind::Integer, true)
+            }
+            11 => {
+                let name = *writer.dice.pick(&["STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP", "STDDEV_SAMP"]);
+                item(format!("{name}({})", writer.of(kind, 1)), Kind::Float, false)
+            }
+            12 => {
+                let name = *writer.dice.pick(&["BOOL_OR", "BOOL_AND"]);
+                item(format!("{name}({})", writer.condition(1)), Kind::Boolean, true)
             }
             10 if !fee.is_empty() => item(format!("SUM({})", fee[0]), Kind::Decimal, false),
             10 => item(format!("SUM(DISTINCT {})", writer.of(kind, 1)), kind, true),
@@ -332,6 +495,9 @@ impl Maker<'_> {
         let keys: Vec<_> = (1..=items.len()).map(|place| key(self, place)).collect();
         let mut query = format!("{query} ORDER BY {}", keys.join(", "));
         if items.iter().all(|item| item.exact) && self.dice.chance(40) {
+            if self.dice.chance(10) {
+                return format!("{query} FETCH FIRST {} ROWS ONLY", self.dice.between(1, 6));
+            }
             query = format!("{query} LIMIT {}", self.dice.between(0, 6));
             if self.dice.chance(30) {
                 query = format!("{query} OFFSET {}", self.dice.between(0, 3));

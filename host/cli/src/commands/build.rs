@@ -16,7 +16,7 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     let options = ToolchainOptions {
         folder: arguments.toolchain.clone(),
         directory: arguments.manifest.clone(),
-        allow_rustup: std::env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0"),
+        allow_rustup: may_install(),
     };
     let toolchain = Toolchain::find(&options, &mut tell)?;
     let plan = BuildPlan {
@@ -27,4 +27,10 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     };
     build_guests(&toolchain, &plan, &mut tell)?;
     Ok(true)
+}
+
+/// Whether rustup may fetch what is missing: unless the environment says no, as for rustup itself.
+#[expect(clippy::disallowed_methods, reason = "the cli reads the environment")]
+fn may_install() -> bool {
+    std::env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0")
 }

@@ -25,8 +25,10 @@ pub fn run(arguments: &RunArguments) -> Result<bool> {
     work::watch_interrupts()?;
     let workshop = Workshop::open(&arguments.place)?;
     let file = run_file(arguments, &workshop, &policies);
-    let folder = if arguments.resume { resumed(&path, &file)? } else { RunFolder::create(&path, arguments.overwrite)? };
-    folder.write_run_file(&file)?;
+    let folder = match arguments.resume {
+        true => resumed(&path, &file)?,
+        false => RunFolder::create(&path, &file, arguments.overwrite)?,
+    };
     let Some(made) = workshop.make(work::jobs(arguments.place.jobs))? else {
         bail!("interrupted while tasks were made; nothing was run");
     };

@@ -10,6 +10,10 @@ use super::BuildFault;
 use crate::command;
 use crate::toolchain::{TARGET, Toolchain};
 
+/// A guest's stack: a quarter of what the linker would give, so that stack, data and first blocks
+/// lie within few pages, and still far more than JSON nested as deep as its parser allows needs.
+const STACK: &str = "-Clink-arg=-zstack-size=262144";
+
 /// A workspace and all that it depends on.
 #[derive(Debug, Deserialize)]
 pub(super) struct Workspace {
@@ -84,8 +88,8 @@ impl Workspace {
         members.find(|package| package.manifest_path == manifest_path).map(|package| &*package.name)
     }
 
-    /// The compiler's flags, in cargo's own encoding: every folder of this machine gets a name
-    /// that is the same on every machine.
+    /// The compiler's flags, in cargo's own encoding: the size of the stack, and for every folder
+    /// of this machine a name that is the same on every machine.
     pub(super) fn flags(&self, toolchain: &Path, target_dir: &Path) -> OsString {
         let mut folders = self.folders();
         folders.insert(self.workspace_root.clone(), "/plugin".to_owned());
@@ -94,12 +98,9 @@ impl Workspace {
         let mut folders: Vec<_> = folders.into_iter().collect();
         // The last match wins, so an inner folder must follow the one that holds it.
         folders.sort_by_key(|(folder, _)| folder.as_os_str().len());
-        let mut flags = OsString::new();
+        let mut flags = OsString::from(STACK);
         for (folder, name) in folders {
-            if !flags.is_empty() {
-                flags.push("\u{1f}");
-            }
-            flags.push("--remap-path-prefix=");
+            flags.push("\u{1f}--remap-path-prefix=");
             flags.push(folder);
             flags.push("=");
             flags.push(name);

@@ -1,14 +1,14 @@
 //! The canonical digest: the same for the same content, another for every other.
 
-use tribunal_database::{DatabaseError, Snapshot};
-use tribunal_protocol::schema::{Dataset, TableData, TableSchema};
+use tribunal_database::DatabaseError;
+use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::{Kind, Value};
 
-use crate::fixture::{ALL, all, cents, column, dataset, open, snapshot, text};
+use super::fixture::{ALL, all, cents, dataset, open, seal, snapshot, text};
 
 fn digest(dataset: &Dataset) -> String {
-    Snapshot::seal(dataset).unwrap().digest().to_string()
+    seal(dataset).unwrap().digest().to_string()
 }
 
 #[test]
@@ -104,11 +104,7 @@ fn the_way_back_has_the_first_digest() {
 #[test]
 fn equal_rows_count() {
     let table = |rows: usize| {
-        let schema = TableSchema {
-            name: "t".to_owned(),
-            columns: vec![column("a", Kind::Integer, false)],
-            ..TableSchema::default()
-        };
+        let schema = TableSchema::new("t", vec![ColumnSchema::new("a", Kind::Integer, false)], &[]);
         let rows = vec![vec![Value::Integer(1)]; rows];
         digest(&Dataset { clock: 0, tables: vec![TableData { schema, rows }] })
     };
@@ -121,7 +117,7 @@ fn a_dataset_that_does_not_fit_is_refused_by_row() {
     let refused = |change: &dyn Fn(&mut Dataset)| {
         let mut other = dataset();
         change(&mut other);
-        let error: DatabaseError = Snapshot::seal(&other).unwrap_err();
+        let error: DatabaseError = seal(&other).unwrap_err();
         error.to_string()
     };
     let null = refused(&|d| d.tables[0].rows[1][1] = Value::Null);
@@ -138,4 +134,23 @@ fn a_dataset_that_does_not_fit_is_refused_by_row() {
     assert!(twice.contains("stands twice"), "{twice}");
     let day = refused(&|d| d.tables[1].rows[0][5] = Value::Date(i32::MAX));
     assert!(day.contains("outside the calendar"), "{day}");
+}
+
+#[test]
+fn both_engines_have_the_same_digest_and_changes() {
+    use tribunal_protocol::schema::Engine;
+    let changed = |engine: Engine| {
+        let first = tribunal_database::Snapshot::seal_on(&dataset(), engine).unwrap().fork();
+        let mut session = open(first.clone(), ALL);
+        for sql in [
+            "INSERT INTO refunds SELECT id + 10, id, total / 2, 'half' FROM invoices WHERE voided = TRUE",
+            "UPDATE invoices SET total = total * 2, note = UPPER(note) WHERE issued_on > '2022-01-10'",
+            "DELETE FROM refunds WHERE id = 1",
+        ] {
+            session.change(sql, &[]).unwrap();
+        }
+        let last = session.into_state();
+        (last.digest(), last.changes_since(&first).unwrap())
+    };
+    assert_eq!(changed(Engine::Gluesql), changed(Engine::Sqlite));
 }

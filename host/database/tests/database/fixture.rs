@@ -4,14 +4,26 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{GlueSession, Snapshot, State};
-use tribunal_protocol::schema::{ColumnSchema, Dataset, ForeignKey, TableData, TableSchema};
+use tribunal_database::{DatabaseError, GlueSession, Snapshot, State};
+use tribunal_protocol::schema::{ColumnSchema, Dataset, Engine, ForeignKey, TableData, TableSchema};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Kind, Value};
 
-pub fn column(name: &str, kind: Kind, nullable: bool) -> ColumnSchema {
-    ColumnSchema { name: name.to_owned(), kind, nullable, description: String::new() }
+use super::ENGINE;
+
+/// What SQLite does otherwise than GlueSQL, and is meant to.
+#[derive(Clone, Copy, Debug)]
+pub enum Meant {
+    /// Rows scanned are steps of SQLite's machine, so many to a row.
+    ScannedInSteps,
+    /// A join that combines too much ends with the budget of rows scanned.
+    JoinsAreScans,
+}
+
+/// Whether the engine differs.
+pub fn meant(_: Meant) -> bool {
+    ENGINE == Engine::Sqlite
 }
 
 pub fn reference(column: &str, table: &str) -> ForeignKey {
@@ -27,13 +39,7 @@ pub fn cents(cents: i64) -> Value {
 }
 
 fn table(name: &str, columns: Vec<ColumnSchema>, keys: Vec<ForeignKey>) -> TableSchema {
-    TableSchema {
-        name: name.to_owned(),
-        columns,
-        primary_key: vec!["id".to_owned()],
-        foreign_keys: keys,
-        ..TableSchema::default()
-    }
+    TableSchema { foreign_keys: keys, ..TableSchema::new(name, columns, &["id"]) }
 }
 
 /// Four accounts (the last in no region), six invoices (2 and 5 voided), one refund, a payroll.
@@ -42,10 +48,10 @@ pub fn dataset() -> Dataset {
         schema: table(
             "accounts",
             vec![
-                column("id", Kind::Integer, false),
-                column("name", Kind::Text, false),
-                column("region", Kind::Text, true),
-                column("secret", Kind::Text, false),
+                ColumnSchema::new("id", Kind::Integer, false),
+                ColumnSchema::new("name", Kind::Text, false),
+                ColumnSchema::new("region", Kind::Text, true),
+                ColumnSchema::new("secret", Kind::Text, false),
             ],
             vec![],
         ),
@@ -61,12 +67,12 @@ pub fn dataset() -> Dataset {
         schema: table(
             "invoices",
             vec![
-                column("id", Kind::Integer, false),
-                column("account_id", Kind::Integer, false),
-                column("total", Kind::Decimal, false),
-                column("voided", Kind::Boolean, false),
-                column("note", Kind::Text, true),
-                column("issued_on", Kind::Date, false),
+                ColumnSchema::new("id", Kind::Integer, false),
+                ColumnSchema::new("account_id", Kind::Integer, false),
+                ColumnSchema::new("total", Kind::Decimal, false),
+                ColumnSchema::new("voided", Kind::Boolean, false),
+                ColumnSchema::new("note", Kind::Text, true),
+                ColumnSchema::new("issued_on", Kind::Date, false),
             ],
             vec![reference("account_id", "accounts")],
         ),
@@ -88,10 +94,10 @@ pub fn dataset() -> Dataset {
         schema: table(
             "refunds",
             vec![
-                column("id", Kind::Integer, false),
-                column("invoice_id", Kind::Integer, false),
-                column("amount", Kind::Decimal, false),
-                column("reason", Kind::Text, true),
+                ColumnSchema::new("id", Kind::Integer, false),
+                ColumnSchema::new("invoice_id", Kind::Integer, false),
+                ColumnSchema::new("amount", Kind::Decimal, false),
+                ColumnSchema::new("reason", Kind::Text, true),
             ],
             vec![reference("invoice_id", "invoices")],
         ),
@@ -100,7 +106,7 @@ pub fn dataset() -> Dataset {
     let payroll = TableData {
         schema: table(
             "payroll",
-            vec![column("id", Kind::Integer, false), column("salary", Kind::Integer, false)],
+            vec![ColumnSchema::new("id", Kind::Integer, false), ColumnSchema::new("salary", Kind::Integer, false)],
             vec![],
         ),
         rows: vec![vec![Value::Integer(1), Value::Integer(99)]],
@@ -108,8 +114,12 @@ pub fn dataset() -> Dataset {
     Dataset { clock: 19_100, tables: vec![accounts, invoices, refunds, payroll] }
 }
 
+pub fn seal(dataset: &Dataset) -> Result<Snapshot, DatabaseError> {
+    Snapshot::seal_on(dataset, ENGINE)
+}
+
 pub fn snapshot() -> Snapshot {
-    Snapshot::seal(&dataset()).unwrap()
+    seal(&dataset()).unwrap()
 }
 
 pub fn contract(toml: &str) -> Arc<Effective> {
@@ -171,10 +181,18 @@ pub fn clerk() -> GlueSession {
     open(snapshot().fork(), CLERK)
 }
 
+/// A value as text; of decimals the content, for SQLite keeps no scale.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Decimal(decimal) => decimal.normalize().to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// The rows of a query as text, a row a string.
 pub fn rows(session: &mut GlueSession, sql: &str) -> Vec<String> {
     let table = session.query(sql, &[]).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-    let line = |row: Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>().join(",");
+    let line = |row: Vec<Value>| row.iter().map(shown).collect::<Vec<_>>().join(",");
     table.to_rows().into_iter().map(line).collect()
 }
 

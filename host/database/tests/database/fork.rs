@@ -3,7 +3,7 @@
 use tribunal_database::DatabaseError;
 use tribunal_protocol::session::Session;
 
-use crate::fixture::{ALL, all, open, rows, snapshot};
+use super::fixture::{ALL, all, open, rows, snapshot};
 
 #[test]
 fn a_fork_sees_no_other_forks_writes() {

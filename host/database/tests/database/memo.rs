@@ -4,7 +4,7 @@ use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Failure, Table};
 
-use crate::fixture::{ALL, CLERK, contract, open, rows, snapshot};
+use super::fixture::{ALL, CLERK, contract, open, rows, snapshot};
 
 const QUERIES: [&str; 5] = [
     "SELECT id, total FROM invoices ORDER BY id",
@@ -77,6 +77,6 @@ fn parameters_are_part_of_the_question() {
     for (id, name) in [(1, "Ann"), (2, "Bob"), (1, "Ann")] {
         let mut session = open(snapshot.fork(), ALL);
         let table = session.query(sql, &[tribunal_protocol::Value::Integer(id)]).unwrap();
-        assert_eq!(table.row(0), [crate::fixture::text(name)]);
+        assert_eq!(table.row(0), [super::fixture::text(name)]);
     }
 }

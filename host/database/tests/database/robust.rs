@@ -2,7 +2,7 @@
 
 use tribunal_protocol::session::Session;
 
-use crate::fixture::{all, refused, rows};
+use super::fixture::{all, refused, rows, unchanged};
 
 /// Everything that GlueSQL 0.20 was seen to panic, abort or hang on.
 const DEADLY: [&str; 24] = [
@@ -135,4 +135,12 @@ fn what_runs_once_gives_what_it_gave_for_every_row() {
     ] {
         assert_eq!(rows(&mut session, sql), right, "{sql}");
     }
+}
+
+#[test]
+fn a_division_by_zero_gives_nothing() {
+    let sql = "SELECT 1 / (id - 1) AS x FROM payroll";
+    assert_eq!(rows(&mut all(), sql), ["NULL"]);
+    let set = unchanged(&mut all(), "UPDATE payroll SET salary = 1 / (id - 1)");
+    assert!(set.starts_with("invalid: "), "{set}");
 }

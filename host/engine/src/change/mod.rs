@@ -21,14 +21,19 @@ use tribunal_protocol::{Failure, Kind, Value};
 
 use crate::cell::lossless;
 use crate::gate::{Footprint, check};
-use crate::guard::{Shown, Staged};
+use crate::guard::{Shown, Staged, key_is_hidden, text_length};
 use crate::hoist::hoist;
+use crate::native::MAX_TEXT;
 use crate::run::{Request, granted, guard, no_table, planned, reading, require, run, translated};
-use crate::store::{Row, RowNumber, TableState, Tables, condition, holds};
+use crate::sets::{self, Set};
+use crate::store::{Row, RowNumber, TableState, Tables, condition, content_order, holds};
 use crate::tick;
 use crate::view::View;
 
+mod edit;
 mod keys;
+
+pub use edit::{Edit, admit_change, edit};
 
 /// What a change gave.
 #[derive(Clone, Debug)]
@@ -47,25 +52,22 @@ pub fn change(request: Request<'_>) -> Changed {
 }
 
 fn apply(request: Request<'_>, rows_scanned: &mut u64) -> Result<(Tables, u64), Failure> {
-    let mut statement = translated(request)?;
-    let footprint = check(&mut statement)?;
+    let mut footprint = Footprint::default();
+    let (write, sets) = admitted(request, &mut footprint)?;
+    let staged = write.stage(request, &footprint, sets, rows_scanned)?;
+    write.commit(request, staged)
+}
+
+/// What the gate and the contract make of a change, before anything of it runs.
+fn admitted<'a>(request: Request<'a>, footprint: &mut Footprint) -> Result<(Write<'a>, Vec<Set>), Failure> {
+    let sets = sets::admit(request, footprint)?;
+    let mut statement = translated(request.statement, request)?;
+    check(&mut statement, footprint)?;
     let Some(target) = footprint.target.clone() else {
         return Err(Failure::invalid("a change expected: INSERT, UPDATE or DELETE"));
     };
     let (table, grant) = granted(request, &target).ok_or_else(|| no_table(&target))?;
-    let write = Write::of(statement, table, grant)?;
-    let staged = write.stage(request, &footprint, rows_scanned)?;
-    let touched = (staged.inserted.len() + staged.updated.len() + staged.deleted.len()) as u64;
-    if touched > request.left.rows_written {
-        return Err(Failure::quota(format!(
-            "the statement touches {touched} rows, and {} may still be written",
-            request.left.rows_written
-        )));
-    }
-    let mut tables = request.tables.clone();
-    let changed = write.write(staged, &mut tables)?;
-    keys::check(request, &tables, &target, &changed)?;
-    Ok((tables, touched))
+    Ok((Write::of(statement, table, grant)?, sets))
 }
 
 /// A change of one table.
@@ -121,7 +123,13 @@ impl<'a> Write<'a> {
     }
 
     /// Runs the statement on the guarded store, which keeps what it wants to write.
-    fn stage(&self, request: Request<'_>, footprint: &Footprint, rows_scanned: &mut u64) -> Result<Staged, Failure> {
+    fn stage(
+        &self,
+        request: Request<'_>,
+        footprint: &Footprint,
+        sets: Vec<Set>,
+        rows_scanned: &mut u64,
+    ) -> Result<Staged, Failure> {
         self.refuse_hidden_reads(footprint)?;
         let mut views = reading(request, footprint)?;
         let mut statement = match &self.statement {
@@ -134,9 +142,10 @@ impl<'a> Write<'a> {
                 statement.clone()
             }
         };
-        let mut guard = guard(request, footprint, views);
-        let hoisted = hoist(&mut guard, &mut statement, footprint);
-        let plan = hoisted.and_then(|()| planned(&guard, statement, footprint));
+        let mut guard = guard(request, views);
+        let hoisted = sets::run_all(&mut guard, sets, footprint);
+        let hoisted = hoisted.and_then(|()| hoist(&mut guard, &mut statement, footprint));
+        let plan = hoisted.and_then(|()| planned(&guard, statement, &footprint.shape));
         *rows_scanned = guard.scanned().min(request.left.rows_scanned);
         let plan = tick::capped(plan?, request.left.rows_written.saturating_add(1));
         let payload = run(&mut guard, &plan);
@@ -177,10 +186,26 @@ impl<'a> Write<'a> {
         })
     }
 
+    /// The state with what was staged in it, where budget, contract, keys and references let it be.
+    fn commit(&self, request: Request<'_>, staged: Staged) -> Result<(Tables, u64), Failure> {
+        let touched = (staged.inserted.len() + staged.updated.len() + staged.deleted.len()) as u64;
+        if touched > request.left.rows_written {
+            return Err(Failure::quota(format!(
+                "the statement touches {touched} rows, and {} may still be written",
+                request.left.rows_written
+            )));
+        }
+        let mut tables = request.tables.clone();
+        let changed = self.write(staged, &mut tables)?;
+        keys::check(request, &tables, &self.grant.schema.name, &changed)?;
+        Ok((tables, touched))
+    }
+
     /// Writes to a fork what the contract allows.
-    fn write(&self, staged: Staged, tables: &mut Tables) -> Result<Vec<Rewritten>, Failure> {
+    fn write(&self, mut staged: Staged, tables: &mut Tables) -> Result<Vec<Rewritten>, Failure> {
         let name = &self.grant.schema.name;
         let table = tables.table_mut(name).ok_or_else(|| no_table(name))?;
+        self.put_in_order(&mut staged, table);
         let mut changed = Vec::new();
         let mut numbering = match staged.inserted.is_empty() {
             true => None,
@@ -204,6 +229,17 @@ impl<'a> Write<'a> {
             changed.push(Rewritten { number, before: Some(before), after: None });
         }
         Ok(changed)
+    }
+
+    /// The first row that may not be changed decides what the holder reads, so where the key is
+    /// hidden the rows come in the order of what can be seen of them.
+    fn put_in_order(&self, staged: &mut Staged, table: &TableState) {
+        if key_is_hidden(self.grant) {
+            let row = |number: RowNumber| table.row(number).map_or(&[][..], |row| row);
+            let order = |a: RowNumber, b: RowNumber| content_order(&self.grant.readable, row(a), row(b));
+            staged.updated.sort_by(|(a, _), (b, _)| order(*a, *b));
+            staged.deleted.sort_by(|a, b| order(*a, *b));
+        }
     }
 
     fn inserted(&self, cells: Vec<Cell>, numbering: &mut Option<(usize, i64)>) -> Result<Row, Failure> {
@@ -241,6 +277,9 @@ impl<'a> Write<'a> {
     /// The cell as its column's kind; nothing is rounded or cut.
     fn fitted(&self, place: usize, cell: Cell) -> Result<Cell, Failure> {
         let column = &self.grant.schema.columns[place];
+        if text_length(&cell) > MAX_TEXT {
+            return Err(Failure::quota(format!("column {}: a text may have {} KiB", column.name, MAX_TEXT >> 10)));
+        }
         lossless(cell, column.kind)
             .ok_or_else(|| Failure::invalid(format!("column {} takes {}", column.name, column.kind)))
     }
@@ -256,12 +295,7 @@ impl<'a> Write<'a> {
             return None;
         }
         let rule = self.grant.rows.as_ref().filter(|_| self.grant.readable.contains(&place));
-        let filter = rule.map(|rule| table.filter(rule));
-        let numbers = table.rows_where(filter.as_ref()).filter_map(|(_, row)| match row.get(place) {
-            Some(Cell::I64(number)) => Some(*number),
-            _ => None,
-        });
-        Some((place, numbers.max().unwrap_or(0).saturating_add(1)))
+        Some((place, table.largest(place, rule).unwrap_or(0).saturating_add(1)))
     }
 
     fn require(&self, row: &[Cell]) -> Result<(), Failure> {

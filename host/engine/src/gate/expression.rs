@@ -63,6 +63,10 @@ impl Footprint {
                 self.aggregate(aggregate);
                 Ok(())
             }
+            // The engine's own mean something else; ours stands for LIKE alone.
+            Expr::Like { negated: true, .. } | Expr::ILike { .. } => {
+                Err(Failure::unsupported("LIKE in this form is not supported"))
+            }
             Expr::ArrayIndex { .. } | Expr::Array { .. } => Err(Failure::unsupported("arrays are not supported")),
             Expr::IsNull(_)
             | Expr::IsNotNull(_)
@@ -70,8 +74,7 @@ impl Footprint {
             | Expr::InList { .. }
             | Expr::InSubquery { .. }
             | Expr::Between { .. }
-            | Expr::Like { .. }
-            | Expr::ILike { .. }
+            | Expr::Like { negated: false, .. }
             | Expr::Regex { .. }
             | Expr::Literal(Literal::QuotedString(_))
             | Expr::Value(_)

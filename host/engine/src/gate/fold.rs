@@ -5,12 +5,20 @@ use gluesql_core::executor::evaluate_stateless;
 use gluesql_core::plan::plan_scalar_expr;
 use gluesql_core::prelude::Value as Cell;
 
+use crate::native::constant_call;
 use crate::panic::caught;
+use crate::walk::children;
 
-/// Replaces a cast of a constant, or a typed literal, by its value: what the engine would compute
-/// for every row, computed by the engine. One that fails is left as it is, to fail where a row
+/// Replaces a cast of a constant, a typed literal, or a call of constants, by its value: what would
+/// be computed for every row, computed once. One that fails is left as it is, to fail where a row
 /// meets it.
 pub(super) fn fold(expression: &mut Expr) {
+    if is_call_of_constants(expression) {
+        if let Some(value) = constant_call(&plan_scalar_expr(expression.clone())) {
+            *expression = Expr::Value(value);
+        }
+        return;
+    }
     if !is_typed_constant(expression) {
         return;
     }
@@ -22,6 +30,16 @@ pub(super) fn fold(expression: &mut Expr) {
     if let Some(value) = value.flatten() {
         *expression = Expr::Value(value);
     }
+}
+
+fn is_call_of_constants(expression: &mut Expr) -> bool {
+    let call = matches!(expression, Expr::Like { .. })
+        || matches!(expression, Expr::Function(function) if !matches!(**function, Function::Cast { .. }));
+    let mut constant = call;
+    if call {
+        children(expression, &mut |part| constant &= is_constant(part));
+    }
+    constant
 }
 
 fn is_typed_constant(expression: &Expr) -> bool {

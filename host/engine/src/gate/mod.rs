@@ -33,10 +33,10 @@ pub(crate) struct Footprint {
     everything: bool,
     /// Conditions on one column that every row of a source must meet to matter.
     pub(crate) candidates: Vec<Candidate>,
-    /// Whether a function is called that counts bytes where SQL counts characters.
-    pub(crate) counts_bytes: bool,
     /// How its sources nest.
     pub(crate) shape: Shape,
+    /// Names of results that it may read like tables.
+    pub(crate) results: BTreeSet<String>,
 }
 
 /// One place in which a statement reads a table. The gate gives every place a name of its own, so
@@ -81,6 +81,15 @@ impl Footprint {
         sources.count() + usize::from(self.target.as_deref() == Some(alias)) == 1
     }
 
+    /// Lets a query through that is a part of the statement.
+    pub(crate) fn admit(&mut self, statement: &mut Statement) -> Result<Shape, Failure> {
+        check(statement, self)?;
+        match self.target {
+            None => Ok(std::mem::take(&mut self.shape)),
+            Some(_) => Err(Failure::invalid("a query expected: SELECT ..")),
+        }
+    }
+
     /// The tables that it reads, by name.
     pub(crate) fn tables(&self) -> Vec<String> {
         let tables: BTreeSet<&String> = self.sources.iter().map(|source| &source.table).collect();
@@ -90,8 +99,7 @@ impl Footprint {
 
 /// Lets a statement through, or says what it may not do. On the way every source gets its own
 /// name, and constants are computed once.
-pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
-    let mut footprint = Footprint::default();
+pub(crate) fn check(statement: &mut Statement, footprint: &mut Footprint) -> Result<(), Failure> {
     match statement {
         Statement::Query(query) => {
             footprint.shape = footprint.query(query)?;
@@ -133,7 +141,7 @@ pub(crate) fn check(statement: &mut Statement) -> Result<Footprint, Failure> {
             return Err(Failure::unsupported("transactions are not supported; every statement is one"));
         }
     }
-    Ok(footprint)
+    Ok(())
 }
 
 impl Shape {

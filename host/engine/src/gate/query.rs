@@ -90,6 +90,10 @@ impl Footprint {
             TableFactor::Table { name, alias } => {
                 self.by_position(alias.as_ref());
                 let alias = alias.get_or_insert_with(|| TableAlias { name: name.clone(), columns: Vec::new() });
+                if self.results.contains(name) {
+                    shape.views.push(name.clone());
+                    return Ok(());
+                }
                 let view = format!("\0{}", self.sources.len());
                 shape.views.push(view.clone());
                 self.sources.push(Source {
@@ -140,8 +144,8 @@ fn count(clause: &str, expression: Option<&Expr>) -> Result<(), Failure> {
     let whole = match expression {
         None => true,
         Some(Expr::Literal(Literal::Number(number))) => {
-            let most = BigDecimal::from(u32::MAX);
-            number.is_integer() && *number >= BigDecimal::from(0) && *number <= most
+            let (least, most) = (BigDecimal::from(0), BigDecimal::from(u32::MAX));
+            number.is_integer() && *number >= least && *number <= most
         }
         Some(Expr::Value(Cell::I64(number))) => *number >= 0,
         Some(_) => false,

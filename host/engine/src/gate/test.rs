@@ -4,6 +4,7 @@ use gluesql_core::ast::{BinaryOperator, Expr, Literal, UnaryOperator};
 use gluesql_core::prelude::Value as Cell;
 
 use super::Footprint;
+use crate::native::Pattern;
 
 /// A condition on one column of one source.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) enum Test {
     In(Vec<Cell>),
     /// NULL (true) or not (false).
     Null(bool),
+    /// A text that matches a pattern.
+    Like(Pattern),
 }
 
 impl Footprint {
@@ -61,6 +64,10 @@ fn candidate(condition: &Expr) -> Option<Candidate> {
     if let Expr::InList { expr, list, negated: false } = condition {
         let constants: Option<Vec<Cell>> = list.iter().map(constant).collect();
         return on(expr, Test::In(constants?));
+    }
+    if let Expr::Like { expr, negated: false, pattern } = condition {
+        let Some(Cell::Str(pattern)) = constant(pattern) else { return None };
+        return on(expr, Test::Like(Pattern::read(&pattern)?));
     }
     if let Expr::IsNull(inside) = condition {
         return on(inside, Test::Null(true));

@@ -47,7 +47,7 @@ fn mask(mut nulls: Vec<u8>, rows: usize) -> Result<Vec<u8>, String> {
     if !nulls.is_empty() && nulls.len() != expected {
         return Err(format!("{expected} bytes of nulls or none expected for {rows} rows, {} given", nulls.len()));
     }
-    if rows % 8 != 0
+    if !rows.is_multiple_of(8)
         && let Some(last) = nulls.last_mut()
     {
         *last &= (1 << (rows % 8)) - 1;

@@ -185,6 +185,50 @@ fn a_panic_of_the_host_is_the_hosts_fault_and_stays_in_its_call() {
     assert!(plugin.call(&INPUT, Paper::default(), &Limits::default()).result.is_ok());
 }
 
+/// A session whose statement calls another plugin of the same sandbox.
+struct Nested(Arc<Plugin>, Option<Result<(), Fault>>);
+
+impl Session for Nested {
+    fn tables(&mut self) -> Vec<TableInfo> {
+        Vec::new()
+    }
+
+    fn query(&mut self, _: &str, _: &[Value]) -> Result<Table, Failure> {
+        let inner = self.0.call(&INPUT, Paper::default(), &Limits::default());
+        self.1 = Some(inner.result.map(|_| ()));
+        Ok(Table::default())
+    }
+
+    fn change(&mut self, _: &str, _: &[Value]) -> Result<u64, Failure> {
+        Ok(0)
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::default()
+    }
+
+    fn violations(&self) -> u32 {
+        0
+    }
+}
+
+#[test]
+fn a_call_too_many_at_once_is_the_hosts_fault_and_harms_no_other() {
+    let nested = |concurrent_calls| {
+        let sandbox = Sandbox::new(SandboxOptions { concurrent_calls, ..SandboxOptions::default() }).unwrap();
+        let outer = sandbox.load("outer", &passing().build()).unwrap();
+        let inner = sandbox.load("inner", &Guest::tool(&said(DATA, 2)).fields(&data("ok")).build()).unwrap();
+        let ran = outer.call(&INPUT, Nested(Arc::clone(&inner), None), &Limits::default());
+        assert!(ran.result.unwrap().is_ok(), "the call that was there first goes on");
+        assert!(inner.call(&INPUT, Paper::default(), &Limits::default()).result.is_ok(), "and its place is free again");
+        ran.sessions.1.unwrap()
+    };
+    let fault = nested(1).unwrap_err();
+    assert_eq!(fault.name(), "host", "{fault}");
+    assert!(fault.to_string().starts_with("host: too many plugin calls at once: "), "{fault}");
+    assert_eq!(nested(2), Ok(()));
+}
+
 #[test]
 fn settings_and_log_reach_their_ends() {
     let body = format!(

@@ -138,7 +138,33 @@ fn output_bytes() {
     // Zero bytes of text are six bytes of JSON each, and two more for its quotes.
     let limits = Limits { output_bytes: 602, ..Limits::default() };
     assert!(act(&saying(100), &limits).result.is_ok());
-    assert_eq!(limit_of(act(&saying(101), &limits).result), "output bytes");
+    let failure = act(&saying(101), &limits).result.unwrap().unwrap_err();
+    assert_eq!(failure.to_string(), "quota: the output is larger than 602 bytes as JSON; ask for less");
+}
+
+#[test]
+fn result_bytes() {
+    // The guest of the host's slow statement, which asks for a table; 10 rows of 8 bytes.
+    let body = format!(
+        "(call $open (i32.const {DATA}) (i32.const 5) (i32.const 2000))
+        (call $query (i32.load (i32.const 2004)) (i32.const {DATA}) (i32.const 5) (i32.const 0) (i32.const 0) (i32.const 2100))
+        (if (i32.load8_u (i32.const 2100)) (then (return {})))
+        {}",
+        result(&[1, 3, 0, 0]),
+        ok()
+    );
+    let plugin = load(&Guest::tool(&body).imports(OPEN).imports(QUERY).fields(&data("agent")));
+    let rows: Vec<_> = (0..10).map(|row| vec![Value::Integer(row)]).collect();
+    let table = Table::from_rows(&[("n".to_owned(), Kind::Integer)], &rows).unwrap();
+    let bytes = table.bytes();
+    assert!(bytes >= 80);
+    let code = |result_bytes| {
+        let session = Paper { table: table.clone(), ..Paper::default() };
+        let ran = plugin.call(&INPUT, session, &Limits { result_bytes, ..Limits::default() });
+        ran.result.unwrap().err().map(|failure| failure.code)
+    };
+    assert_eq!(code(bytes), None);
+    assert_eq!(code(bytes - 1), Some(tribunal_protocol::failure::Code::Quota));
 }
 
 #[test]
@@ -146,7 +172,8 @@ fn output_that_only_claims_to_be_large() {
     // 4294967295 rows of one column of kind `unknown`, which takes no bytes at all. The column
     // (name, nulls and the case of its cells) is 40 bytes of zeros at DATA.
     let rows = |rows: i64| Guest::tool(&result(&[0, 0, 0, 1, rows, i64::from(DATA), 1]));
-    assert_eq!(limit_of(act(&rows(-1), &Limits::default()).result), "output bytes");
+    let failure = act(&rows(-1), &Limits::default()).result.unwrap().unwrap_err();
+    assert!(failure.to_string().starts_with("quota: the output is larger"), "{failure}");
     assert_eq!(act(&rows(3), &Limits::default()).result.unwrap().unwrap().table.unwrap().rows, 3);
 }
 

@@ -1,7 +1,8 @@
 //! Function calls in SQLite's dialect.
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Value as Literal,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Value as Literal,
 };
 use tribunal_protocol::value::{MICROS_PER_DAY, date_text, timestamp_text};
 use tribunal_protocol::{Failure, Kind};
@@ -13,10 +14,11 @@ use crate::emit;
 
 impl Writer<'_> {
     /// A function call.
-    pub(super) fn call(&mut self, function: Function, names: &Names<'_>) -> Result<Expr, Failure> {
+    pub(super) fn call(&mut self, mut function: Function, names: &Names<'_>) -> Result<Expr, Failure> {
         let name = crate::functions::name_of(&function)?;
-        if function.over.is_some() {
-            return Err(Failure::unsupported("window functions (OVER)"));
+        if let Some(window) = &mut function.over {
+            self.window(&name, window, names)?;
+            return self.plain_call(function, "", names);
         }
         let clock = self.catalog.clock();
         match name.as_str() {
@@ -28,6 +30,10 @@ impl Writer<'_> {
             _ => {}
         }
         let arguments: Vec<Expr> = crate::walk::arguments(&function).cloned().collect();
+        if let ("MOD", [a, b]) = (name.as_str(), arguments.as_slice()) {
+            let remainder = self.binary(a.clone(), BinaryOperator::Modulo, b.clone(), names)?;
+            return Ok(Expr::Nested(Box::new(remainder)));
+        }
         if let Some(expr) = self.date_call(&name, &arguments, names)? {
             return Ok(expr);
         }
@@ -38,6 +44,7 @@ impl Writer<'_> {
             "SUBSTR" | "SUBSTRING" => "tribunal_substr",
             "LEFT" => "tribunal_left",
             "RIGHT" => "tribunal_right",
+            "REPLACE" => "tribunal_replace",
             "STRPOS" => "instr",
             "BTRIM" => "trim",
             "NVL" => "ifnull",
@@ -46,7 +53,6 @@ impl Writer<'_> {
             "TRUNC" => "tribunal_trunc",
             "CEILING" => "ceil",
             "POW" => "power",
-            "MOD" => "tribunal_mod",
             "GREATEST" => "tribunal_greatest",
             "LEAST" => "tribunal_least",
             "BOOL_OR" => "max",

@@ -74,6 +74,10 @@ impl Writer<'_> {
                 arguments.extend(trim_characters.into_iter().flatten());
                 self.named(name, arguments, names)?
             }
+            Expr::Tuple(parts) => {
+                let written: Result<_, _> = parts.into_iter().map(|part| self.written(part, names)).collect();
+                Expr::Tuple(written?)
+            }
             Expr::Subquery(mut query) => {
                 self.query(&mut query, Some(names))?;
                 Expr::Subquery(query)
@@ -124,6 +128,8 @@ impl Writer<'_> {
                 }
                 _ => return Err(Failure::unsupported("ANY of an array")),
             },
+            Expr::AnyOp { left, compare_op, right, .. } => self.quantified(*left, &compare_op, *right, true, names)?,
+            Expr::AllOp { left, compare_op, right } => self.quantified(*left, &compare_op, *right, false, names)?,
             Expr::Like { negated, expr, pattern, escape_char, .. } => {
                 self.like(negated, [*expr, *pattern], escape_char, names)?
             }
@@ -136,6 +142,35 @@ impl Writer<'_> {
                 return Err(Failure::unsupported(format!("{what} in a second opinion")));
             }
         })
+    }
+
+    /// `value op ANY (query)` and ALL, spelled out: SQLite has neither.
+    fn quantified(
+        &mut self,
+        value: Expr,
+        op: &BinaryOperator,
+        query: Expr,
+        any: bool,
+        names: &Names<'_>,
+    ) -> Result<Expr, Failure> {
+        let Expr::Subquery(mut query) = query else {
+            return Err(Failure::unsupported("ANY of an array"));
+        };
+        let value = self.written(value, names)?;
+        self.query(&mut query, Some(names))?;
+        let rows = |filter: &str| {
+            format!(
+                "EXISTS (WITH tribunal_rows(v) AS ({query}) SELECT 1 FROM tribunal_rows \
+                 WHERE (({value}) {op} tribunal_rows.v) {filter})"
+            )
+        };
+        let (decided, otherwise) = if any { ("IS TRUE", "FALSE") } else { ("IS FALSE", "TRUE") };
+        let found = if any { "TRUE" } else { "FALSE" };
+        let text =
+            format!("CASE WHEN {} THEN {found} WHEN {} THEN NULL ELSE {otherwise} END", rows(decided), rows("IS NULL"));
+        let parser = sqlparser::parser::Parser::new(&sqlparser::dialect::PostgreSqlDialect {}).try_with_sql(&text);
+        let parsed = parser.and_then(|mut parser| parser.parse_expr());
+        parsed.map_err(|_| Failure::unsupported("ANY or ALL of this query in a second opinion"))
     }
 
     fn like(
@@ -155,7 +190,13 @@ impl Writer<'_> {
         })
     }
 
-    fn binary(&mut self, left: Expr, op: BinaryOperator, right: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
+    pub(super) fn binary(
+        &mut self,
+        left: Expr,
+        op: BinaryOperator,
+        right: Expr,
+        names: &Names<'_>,
+    ) -> Result<Expr, Failure> {
         let found = match op {
             BinaryOperator::PGLikeMatch => Some((false, false)),
             BinaryOperator::PGNotLikeMatch => Some((true, false)),

@@ -74,7 +74,8 @@ impl Writer<'_> {
         let first = arguments.first().copied();
         match name.as_str() {
             "COUNT" | "LENGTH" | "CHAR_LENGTH" | "CHARACTER_LENGTH" | "LEN" | "STRPOS" | "INSTR" | "SIGN"
-            | "DATE_PART" | "UNIXEPOCH" => Kind::Integer,
+            | "DATE_PART" | "UNIXEPOCH" | "ROW_NUMBER" | "RANK" | "DENSE_RANK" | "NTILE" => Kind::Integer,
+            "PERCENT_RANK" | "CUME_DIST" => Kind::Float,
             "AVG" => match first.map(|first| self.kind(first, names)) {
                 Some(Kind::Decimal) => Kind::Decimal,
                 _ => Kind::Float,
@@ -95,7 +96,8 @@ impl Writer<'_> {
                 kind => kind.unwrap_or(Kind::Unknown),
             },
             "IF" | "IIF" => self.common(arguments.into_iter().skip(1), names),
-            "NULLIF" | "MIN" | "MAX" | "ABS" | "ROUND" | "TRUNC" | "FLOOR" | "CEIL" | "CEILING" => {
+            "LAG" | "LEAD" | "FIRST_VALUE" | "LAST_VALUE" | "NTH_VALUE" | "NULLIF" | "MIN" | "MAX" | "ABS"
+            | "ROUND" | "TRUNC" | "FLOOR" | "CEIL" | "CEILING" => {
                 first.map_or(Kind::Unknown, |first| self.kind(first, names))
             }
             "COALESCE" | "IFNULL" | "NVL" | "GREATEST" | "LEAST" | "MOD" => self.common(arguments.into_iter(), names),

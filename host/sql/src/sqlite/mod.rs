@@ -9,14 +9,20 @@
 mod calls;
 mod expr;
 mod kind;
+mod said;
 mod times;
+mod window;
+
+pub use said::{SqliteChange, SqliteQuery, row_number, sqlite_change, sqlite_query};
 
 use sqlparser::ast::{
     Cte, Distinct, Expr, GroupByExpr, Ident, JoinConstraint, JoinOperator, ObjectName, OrderByExpr, Query, Select,
-    SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value as Literal,
+    SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableAlias, TableFactor, TableWithJoins,
+    Value as Literal,
 };
 use tribunal_protocol::{Failure, Kind};
 
+use crate::select::{query_of, select};
 use crate::{Catalog, emit, scope::same};
 
 /// A column in sight: its name and its kind, [`Kind::Unknown`] where that is not known.
@@ -51,6 +57,20 @@ impl Names<'_> {
 pub(super) struct Writer<'c> {
     pub(super) catalog: &'c dyn Catalog,
     ctes: Vec<(String, Vec<Named>)>,
+    /// The names of all queries that stood after WITH so far, in sight or not.
+    named: Vec<String>,
+}
+
+impl<'c> Writer<'c> {
+    fn new(catalog: &'c dyn Catalog) -> Writer<'c> {
+        Writer { catalog, ctes: Vec::new(), named: Vec::new() }
+    }
+
+    /// Brings a query after WITH into sight.
+    fn name(&mut self, alias: &TableAlias, columns: Vec<Named>) {
+        self.named.push(alias.name.value.clone());
+        self.ctes.push((alias.name.value.clone(), columns));
+    }
 }
 
 /// The statement in SQLite's dialect.
@@ -62,7 +82,7 @@ pub fn to_sqlite(statement: &Statement, catalog: &dyn Catalog) -> Result<String,
         return Err(Failure::invalid("a query expected: SELECT .."));
     };
     let mut query = query.clone();
-    let mut writer = Writer { catalog, ctes: Vec::new() };
+    let mut writer = Writer::new(catalog);
     writer.query(&mut query, None)?;
     Ok(query.to_string())
 }
@@ -93,12 +113,26 @@ impl Writer<'_> {
 
     fn cte(&mut self, cte: &mut Cte, recursive: bool) -> Result<(), Failure> {
         if recursive {
-            return Err(Failure::unsupported("WITH RECURSIVE"));
+            return self.recursive(cte);
         }
         let mut columns = self.query(&mut cte.query, None)?;
         rename(&mut columns, &cte.alias);
         quote_alias(&mut cte.alias);
-        self.ctes.push((cte.alias.name.value.clone(), columns));
+        self.name(&cte.alias, columns);
+        Ok(())
+    }
+
+    /// A query that may read itself: what its first branch gives says what it is.
+    fn recursive(&mut self, cte: &mut Cte) -> Result<(), Failure> {
+        let mut first = match &*cte.query.body {
+            SetExpr::SetOperation { left, .. } => SetExpr::clone(left),
+            other => other.clone(),
+        };
+        let mut columns = self.body(&mut first, &mut [], None)?;
+        rename(&mut columns, &cte.alias);
+        self.name(&cte.alias, columns);
+        self.query(&mut cte.query, None)?;
+        quote_alias(&mut cte.alias);
         Ok(())
     }
 
@@ -113,12 +147,20 @@ impl Writer<'_> {
             SetExpr::Query(query) => {
                 let columns = self.query(query, parent)?;
                 order.iter_mut().for_each(order_nulls);
+                unparenthesized(body);
                 Ok(columns)
             }
-            SetExpr::SetOperation { left, right, .. } => {
+            SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                if *op != SetOperator::Union && *set_quantifier == SetQuantifier::All {
+                    return Err(Failure::unsupported(format!("{op} ALL in SQLite")));
+                }
                 let columns = self.body(left, &mut [], parent)?;
                 self.body(right, &mut [], parent)?;
                 order.iter_mut().for_each(order_nulls);
+                // SQLite combines strictly from left to right.
+                if matches!(**right, SetExpr::SetOperation { .. }) {
+                    unparenthesized(right);
+                }
                 Ok(columns)
             }
             _ => Err(Failure::unsupported("a query that is no SELECT")),
@@ -131,15 +173,22 @@ impl Writer<'_> {
         order: &mut [OrderByExpr],
         parent: Option<&Names<'_>>,
     ) -> Result<Vec<Named>, Failure> {
+        // SQLite has the clause that the lint refuses.
+        let mut windows = std::mem::take(&mut select.named_window);
         crate::lint::select(select)?;
         if matches!(select.distinct, Some(Distinct::On(_))) {
             return Err(Failure::unsupported("DISTINCT ON"));
         }
         let mut names = Names { sources: Vec::new(), parent };
-        for tree in &mut select.from {
+        for (place, tree) in select.from.iter_mut().enumerate() {
+            if place > 0 {
+                parenthesized(tree);
+            }
             self.tree(tree, &mut names)?;
         }
         let columns = self.projection(&mut select.projection, &names)?;
+        self.named_windows(&mut windows, &names)?;
+        select.named_window = windows;
         for expr in select.selection.iter_mut().chain(&mut select.having) {
             self.expr(expr, &names)?;
         }
@@ -253,6 +302,34 @@ impl Writer<'_> {
             TableFactor::NestedJoin { table_with_joins, alias: None } => self.tree(table_with_joins, names),
             _ => Err(Failure::unsupported("a source of this form in FROM")),
         }
+    }
+}
+
+/// A body in parentheses, as `SELECT * FROM (body)`: SQLite takes none where a SELECT stands.
+fn unparenthesized(body: &mut SetExpr) {
+    let inside = match std::mem::replace(
+        body,
+        SetExpr::Values(sqlparser::ast::Values { explicit_row: false, rows: Vec::new() }),
+    ) {
+        SetExpr::Query(query) => *query,
+        other => {
+            let mut query = query_of(select(Vec::new(), Vec::new(), None));
+            query.body = Box::new(other);
+            query
+        }
+    };
+    let source = TableFactor::Derived { lateral: false, subquery: Box::new(inside), alias: None };
+    let from = vec![TableWithJoins { relation: source, joins: Vec::new() }];
+    let star = SelectItem::Wildcard(sqlparser::ast::WildcardAdditionalOptions::default());
+    *body = SetExpr::Select(Box::new(select(vec![star], from, None)));
+}
+
+/// A tree of joins behind a comma in parentheses, where it matters: SQLite takes a comma for a
+/// JOIN, and what stands before it for the left side of a RIGHT JOIN.
+fn parenthesized(tree: &mut TableWithJoins) {
+    if tree.joins.iter().any(|join| matches!(join.join_operator, JoinOperator::RightOuter(_))) {
+        let inside = TableWithJoins { relation: tree.relation.clone(), joins: std::mem::take(&mut tree.joins) };
+        tree.relation = TableFactor::NestedJoin { table_with_joins: Box::new(inside), alias: None };
     }
 }
 

@@ -138,12 +138,12 @@ impl Writer<'_> {
     pub(super) fn part(&mut self, field: &str, expr: Expr, names: &Names<'_>) -> Result<Expr, Failure> {
         if self.is_lapse(&expr, names) {
             let micros = self.lapse(expr, names)?;
-            return part_of_lapse(field, micros);
+            return part_of_lapse(field, micros).map(whole);
         }
         let date = self.kind(&expr, names) == Kind::Date;
         let moment = self.written(expr, names)?;
         let micros = |moment| emit::call("tribunal_micros", vec![moment]);
-        Ok(match field {
+        Ok(whole(match field {
             "year" => number("%Y", moment),
             "month" => number("%m", moment),
             "day" => number("%d", moment),
@@ -160,9 +160,14 @@ impl Writer<'_> {
             }
             "epoch" if date => number("%s", moment),
             "epoch" => seconds(micros(moment)),
-            "second" => seconds(emit::binary(micros(moment), BinaryOperator::Modulo, emit::number(60_000_000))),
+            // Before 1970 the count is negative, and so is what SQLite leaves of it.
+            "second" => {
+                let within = |micros| emit::binary(micros, BinaryOperator::Modulo, emit::number(60_000_000));
+                let positive = emit::binary(within(micros(moment)), BinaryOperator::Plus, emit::number(60_000_000));
+                seconds(within(positive))
+            }
             other => return Err(Failure::unsupported(format!("EXTRACT of {other}"))),
-        })
+        }))
     }
 
     /// `DATE_TRUNC(field, expr)`.
@@ -192,6 +197,14 @@ impl Writer<'_> {
             other => return Err(Failure::unsupported(format!("DATE_TRUNC to {other}"))),
         };
         Ok(if date { day } else { midnight(day) })
+    }
+}
+
+/// An operation in the place of a call: in parentheses.
+fn whole(expr: Expr) -> Expr {
+    match expr {
+        Expr::BinaryOp { .. } => Expr::Nested(Box::new(expr)),
+        other => other,
     }
 }
 

@@ -3,6 +3,10 @@
 
 use serde::Deserialize;
 
+/// The memory that a plugin has.
+#[path = "../../../../plugins/kit/src/heap.rs"]
+mod heap;
+
 wit_bindgen::generate!({
     path: ["../../../wit/1.0.0", "wit"],
     world: "bench:transfer/transfer",

@@ -1,0 +1,11 @@
+(data (i32.const 8192) "cleandirty")
+(global $at (mut i32) (i32.const 131072))
+(memory (export "memory") 40)
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (local $i i32)
+  (local.set $i (i32.const 131072))
+  (loop $more
+    (if (i64.ne (i64.load (local.get $i)) (i64.const 0)) (then (return (call $say (i32.const 8197) (i32.const 5)))))
+    (i64.store (local.get $i) (i64.const -1))
+    (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (i32.const 2621440))))
+  (call $say (i32.const 8192) (i32.const 5)))

@@ -1,0 +1,1 @@
+(component (core module (tag) (func (throw 0))))

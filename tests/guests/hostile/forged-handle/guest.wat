@@ -1,0 +1,7 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(import "tribunal:plugin/database@1.0.0" "[method]session.query" (func $query (param i32 i32 i32 i32 i32 i32)))
+(data (i32.const 8192) "agent")
+(data (i32.const 8300) "SELECT 1")
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (call $query (i32.const 77) (i32.const 8300) (i32.const 8) (i32.const 0) (i32.const 0) (i32.const 2100))
+  (call $say (i32.const 0) (i32.const 0)))

@@ -1,0 +1,1 @@
+(component (core module (type (struct (field i32)))))

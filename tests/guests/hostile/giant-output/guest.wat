@@ -1,0 +1,3 @@
+(memory (export "memory") 700)
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (call $say (i32.const 131072) (i32.const 40000000)))

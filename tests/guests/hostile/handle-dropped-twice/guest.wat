@@ -1,0 +1,7 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(import "tribunal:plugin/database@1.0.0" "[resource-drop]session" (func $drop-session (param i32)))
+(data (i32.const 8192) "agent")
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (call $open (i32.const 8192) (i32.const 5) (i32.const 2000))
+  (call $drop-session (i32.load (i32.const 2004))) (call $drop-session (i32.load (i32.const 2004)))
+  (call $say (i32.const 0) (i32.const 0)))

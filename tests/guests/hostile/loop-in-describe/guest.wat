@@ -1,0 +1,2 @@
+(func (export "describe") (result i32)
+  (loop $on (br $on)) unreachable)

@@ -1,0 +1,1 @@
+(func (export "cabi_post_call") (param i32) (loop $on (br $on)))

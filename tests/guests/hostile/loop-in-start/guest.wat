@@ -1,0 +1,2 @@
+(start $begin)
+(func $begin (loop $on (br $on)))

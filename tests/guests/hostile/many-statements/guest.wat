@@ -1,0 +1,11 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(import "tribunal:plugin/database@1.0.0" "[method]session.query" (func $query (param i32 i32 i32 i32 i32 i32)))
+(data (i32.const 8192) "agent")
+(data (i32.const 8300) "SELECT COUNT(*) AS n FROM sales")
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32) (local $i i32)
+  (call $open (i32.const 8192) (i32.const 5) (i32.const 2000))
+  (loop $more
+    (call $query (i32.load (i32.const 2004)) (i32.const 8300) (i32.const 31) (i32.const 0) (i32.const 0) (i32.const 2100))
+    (if (i32.load8_u (i32.const 2100)) (then (return (call $fail (i32.load8_u (i32.const 2104)) (i32.load (i32.const 2108)) (i32.load (i32.const 2112))))))
+    (br_if $more (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 3000))))
+  (call $say (i32.const 0) (i32.const 0)))

@@ -1,0 +1,7 @@
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (drop (call $say (i32.const 0) (i32.const 0)))
+  (i32.store (i32.const 4108) (i32.const 1))
+  (i32.store (i32.const 4112) (i32.const -1))
+  (i32.store (i32.const 4116) (i32.const 12288))
+  (i32.store (i32.const 4120) (i32.const 1))
+  (i32.const 4096))

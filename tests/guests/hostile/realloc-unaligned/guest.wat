@@ -1,0 +1,7 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(import "tribunal:plugin/database@1.0.0" "[method]session.tables" (func $tables (param i32 i32)))
+(data (i32.const 8192) "agent")
+(func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 70001))
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (call $open (i32.const 8192) (i32.const 5) (i32.const 2000))
+  (call $tables (i32.load (i32.const 2004)) (i32.const 2100)) (call $say (i32.const 0) (i32.const 0)))

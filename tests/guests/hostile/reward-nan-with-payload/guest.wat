@@ -1,0 +1,2 @@
+(func (export "verify") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+  (call $score (f64.const nan:0x4000000000001)))

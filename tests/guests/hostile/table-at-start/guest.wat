@@ -1,0 +1,1 @@
+(table 0xfffffff0 funcref)

@@ -1,0 +1,7 @@
+(global $calls (mut i32) (i32.const 0))
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+  (i32.store8 (i32.const 8192) (i32.add (i32.load8_u (i32.const 8192)) (i32.const 1)))
+  (i32.store8 (i32.const 3000) (i32.add (i32.const 48) (global.get $calls)))
+  (i32.store8 (i32.const 3001) (i32.add (i32.const 48) (i32.load8_u (i32.const 8192))))
+  (call $say (i32.const 3000) (i32.const 2)))

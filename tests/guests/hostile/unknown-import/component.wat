@@ -1,0 +1,1 @@
+(component (import "evil:host/shell@1.0.0" (instance)))

@@ -1,0 +1,5 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(data (i32.const 8192) "agent")
+(func (export "verify") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+  (call $open (i32.const 8192) (i32.const 5) (i32.const 2000))
+  (call $score (f64.convert_i32_u (i32.eqz (i32.load8_u (i32.const 2000))))))

@@ -1,0 +1,8 @@
+(import "tribunal:plugin/database@1.0.0" "open" (func $open (param i32 i32 i32)))
+(import "tribunal:plugin/database@1.0.0" "[method]session.change" (func $change (param i32 i32 i32 i32 i32 i32)))
+(data (i32.const 8192) "last")
+(data (i32.const 8300) "DELETE FROM sales")
+(func (export "verify") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+  (call $open (i32.const 8192) (i32.const 4) (i32.const 2000))
+  (call $change (i32.load (i32.const 2004)) (i32.const 8300) (i32.const 17) (i32.const 0) (i32.const 0) (i32.const 2104))
+  (call $score (f64.convert_i32_u (i32.eqz (i32.load8_u (i32.const 2104))))))

@@ -1,0 +1,6 @@
+(func (export "call") (param $name i32) (param $name-len i32) (param $args i32) (param $args-len i32) (result i32)
+  (i32.store (i32.const 4096) (i32.const 1))
+  (i32.store (i32.const 4100) (i32.const 99))
+  (i32.store (i32.const 4104) (i32.const 0))
+  (i32.store (i32.const 4108) (i32.const 0))
+  (i32.const 4096))

@@ -7,8 +7,11 @@
 //!
 //! The only crate that names candle.
 
+mod composed;
+mod engine;
 mod error;
 pub mod losses;
+mod kernels;
 mod mask;
 mod model;
 mod optimizer;
@@ -21,9 +24,12 @@ mod shape;
 pub use candle_core::{Device, Tensor};
 pub use error::{Error, Result};
 pub use mask::Mask;
-pub use model::{Model, Parameter};
+pub use model::{Lora, Model, Parameter};
 pub use optimizer::{AdamW, Settings, Step, cosine};
 pub use packed::Packed;
 pub use sampler::{Allowed, Constraint, Draw, Drawn, Free, Row, Sampler, Sampling};
 pub use scores::{Gradients, Measured, Scores};
 pub use shape::Shape;
+
+#[cfg(test)]
+mod tests;

@@ -45,14 +45,14 @@ impl<'a> Pass<'a> {
         let (device, spans) = (&model.device, spans(batch));
         let longest = spans.iter().map(|span| span.len).max().unwrap_or(0);
         let place = |span: &Span, token: usize| (span.start + token.min(span.len - 1)) as u32;
-        let pad: Vec<u32> =
-            spans.iter().flat_map(|span| (0..longest).map(move |token| place(span, token))).collect();
+        let pad: Vec<u32> = spans.iter().flat_map(|span| (0..longest).map(move |token| place(span, token))).collect();
         let starts = spans.iter().enumerate();
         let unpad: Vec<u32> =
             starts.flat_map(|(index, span)| (0..span.len).map(move |token| (index * longest + token) as u32)).collect();
         let (cosines, sines) = model.rope.tables(0..longest);
         let half = model.shape.head() / 2;
-        let table = |values| Ok::<_, crate::Error>(Tensor::from_vec(values, (longest, half), device)?.to_dtype(precision)?);
+        let table =
+            |values| Ok::<_, crate::Error>(Tensor::from_vec(values, (longest, half), device)?.to_dtype(precision)?);
         let causal: Vec<f32> = (0..longest)
             .flat_map(|query| (0..longest).map(move |key| if key <= query { 0.0 } else { NEVER as f32 }))
             .collect();

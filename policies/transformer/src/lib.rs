@@ -10,8 +10,8 @@
 mod composed;
 mod engine;
 mod error;
-pub mod losses;
 mod kernels;
+pub mod losses;
 mod mask;
 mod model;
 mod optimizer;

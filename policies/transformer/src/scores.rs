@@ -55,7 +55,8 @@ impl Scores {
         }
         let mut entries = Vec::new();
         for (parameter, values) in model.parameters.iter().zip(values) {
-            let tensor = values.map(|values| Tensor::from_vec(values, parameter.var.dims(), &model.device)).transpose()?;
+            let tensor =
+                values.map(|values| Tensor::from_vec(values, parameter.var.dims(), &model.device)).transpose()?;
             entries.push((parameter.name.clone(), tensor));
         }
         Ok(Gradients { entries })
@@ -136,11 +137,17 @@ fn squares(tensor: &Tensor) -> Result<f64> {
     if !tensor.device().is_cpu() {
         return Ok(f64::from(tensor.sqr()?.sum_all()?.to_scalar::<f32>()?));
     }
-    let (storage, layout) = tensor.storage_and_layout();
-    let values = match (&*storage, layout.contiguous_offsets()) {
-        (candle_core::Storage::Cpu(storage), Some((from, to))) => &storage.as_slice::<f32>()?[from..to],
-        _ => return Ok(f64::from(tensor.sqr()?.sum_all()?.to_scalar::<f32>()?)),
-    };
+    let tensor = tensor.contiguous()?;
+    let storage = tensor.storage_and_layout().0;
+    let values = values_of(&storage, &tensor)?;
     let piece = |values: &[f32]| f64::from(crate::kernels::squares(values));
     Ok(values.chunks(4096).map(piece).sum())
+}
+
+/// The values of a contiguous tensor on the CPU, of which one holds the storage.
+pub(crate) fn values_of<'a>(storage: &'a candle_core::Storage, tensor: &Tensor) -> Result<&'a [f32]> {
+    match (storage, tensor.layout().contiguous_offsets()) {
+        (candle_core::Storage::Cpu(storage), Some((from, to))) => Ok(&storage.as_slice::<f32>()?[from..to]),
+        _ => Err(Error::Shape("a gradient is not a contiguous tensor on the CPU".to_owned())),
+    }
 }

@@ -106,13 +106,7 @@ impl<'a> Pass<'a> {
     }
 
     /// One block; gives the gradient of the residual stream before it.
-    fn block(
-        &mut self,
-        places: BlockPlaces,
-        weights: &BlockWeights<'_>,
-        tape: BlockTape,
-        stream: &[f32],
-    ) -> Vec<f32> {
+    fn block(&mut self, places: BlockPlaces, weights: &BlockWeights<'_>, tape: BlockTape, stream: &[f32]) -> Vec<f32> {
         let (pool, shape) = (&self.model.pool, &self.model.shape);
         let (dim, query, hidden) = (shape.dim, shape.query(), shape.hidden);
         self.panels.backward(pool, shape, weights);
@@ -148,7 +142,8 @@ impl<'a> Pass<'a> {
         let inputs = tape.middle.chunks(PIECE * dim).zip(tape.gate_up.chunks(PIECE * 2 * hidden));
         let outputs = feed.middle.chunks_mut(PIECE * dim).zip(feed.norm.chunks_mut(dim));
         let outputs = outputs.zip(feed.active.chunks_mut(PIECE * hidden).zip(feed.normed.chunks_mut(PIECE * dim)));
-        let outputs = outputs.zip(feed.gate_up.chunks_mut(PIECE * 2 * hidden).zip(feed.mixed.chunks_mut(PIECE * query)));
+        let outputs =
+            outputs.zip(feed.gate_up.chunks_mut(PIECE * 2 * hidden).zip(feed.mixed.chunks_mut(PIECE * query)));
         let panels = &self.panels;
         self.model.pool.each(inputs.zip(outputs).collect(), |((x, gate_up), (outputs, (d_gate_up, mixed)))| {
             let ((middle, norm), (active, normed)) = outputs;

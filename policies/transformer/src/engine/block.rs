@@ -4,10 +4,10 @@
 use crate::Shape;
 use crate::kernels::elementwise::{add_row, swiglu};
 use crate::kernels::matmul::{Into, multiply};
+use crate::kernels::norm;
 use crate::kernels::panels::{Matrix, Packed, Panels};
 use crate::kernels::pool::Pool;
 use crate::kernels::rope::Rope;
-use crate::kernels::norm;
 
 use super::BlockWeights;
 
@@ -94,14 +94,7 @@ pub(crate) struct Left<'a> {
 }
 
 /// Out of attention: output projection, norm, feed-forward, both added to the residual stream.
-pub(crate) fn leave(
-    shape: &Shape,
-    feed_norm: &[f32],
-    right: &BlockPanels,
-    x: &[f32],
-    mixed: &[f32],
-    left: Left<'_>,
-) {
+pub(crate) fn leave(shape: &Shape, feed_norm: &[f32], right: &BlockPanels, x: &[f32], mixed: &[f32], left: Left<'_>) {
     let Left { middle, gate_up, out } = left;
     middle.copy_from_slice(x);
     product(mixed, right.output.view(), middle, Into::Add);

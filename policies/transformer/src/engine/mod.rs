@@ -12,7 +12,7 @@ mod weights;
 pub(crate) use backward::backward;
 pub(crate) use block::{BlockPanels, Left, Setting, enter, leave, product, rows_of};
 pub(crate) use forward::{Tape, forward};
-pub(crate) use weights::{BlockWeights, Weights};
+pub(crate) use weights::{BlockWeights, Guards, Weights};
 
 use crate::{Packed, Shape};
 

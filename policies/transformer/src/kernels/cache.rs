@@ -21,13 +21,6 @@ impl Cache {
         Cache { keys: Vec::new(), values: Vec::new(), head, len: 0, width: width() }
     }
 
-    /// Forgets everything but the room.
-    pub(crate) fn clear(&mut self) {
-        self.keys.clear();
-        self.values.clear();
-        self.len = 0;
-    }
-
     /// Adds one position.
     pub(crate) fn push(&mut self, key: &[f32], value: &[f32]) {
         let (width, head, position) = (self.width, self.head, self.len);

@@ -4,7 +4,12 @@ use super::{sum2, vectorised};
 
 #[inline(always)]
 fn inverse(row: &[f32], eps: f32) -> f32 {
-    let squares = sum2(row, row, #[inline(always)] |a, b| a * b);
+    let squares = sum2(
+        row,
+        row,
+        #[inline(always)]
+        |a, b| a * b,
+    );
     1.0 / (squares / row.len() as f32 + eps).sqrt()
 }
 
@@ -41,7 +46,12 @@ pub(crate) fn backward(x: &[f32], weight: &[f32], eps: f32, grad: &[f32], d_x: &
                     *weighted = grad * weight;
                     *d_weight += grad * x * scale;
                 }
-                let dot = sum2(&weighted, x, #[inline(always)] |a, b| a * b);
+                let dot = sum2(
+                    &weighted,
+                    x,
+                    #[inline(always)]
+                    |a, b| a * b,
+                );
                 let pull = scale * scale * scale * dot / dim as f32;
                 for ((d_x, weighted), x) in d_x.iter_mut().zip(&weighted).zip(x) {
                     *d_x += scale * weighted - pull * x;

@@ -20,7 +20,8 @@ impl Pool {
             return Ok(Pool::alone());
         }
         let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let workers = built.map_err(|error| Error::Shape(format!("{threads} threads could not be started: {error}")))?;
+        let workers =
+            built.map_err(|error| Error::Shape(format!("{threads} threads could not be started: {error}")))?;
         Ok(Pool { threads, workers: Some(Arc::new(workers)) })
     }
 

@@ -102,17 +102,32 @@ pub(crate) fn replace_file(folder: &Path, name: &str, write: impl FnOnce(&Path) 
     std::fs::rename(&beside, &path).map_err(|error| Error::file(path, error))
 }
 
-/// Writes a value as JSON.
-pub(crate) fn write_json(folder: &Path, name: &str, value: &impl serde::Serialize) -> Result<()> {
+/// The version of every JSON file written here.
+const VERSION: u32 = 1;
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Versioned<T> {
+    version: u32,
+    content: T,
+}
+
+/// Writes a value as JSON, with the format's version.
+pub(crate) fn write_json(folder: &Path, name: &str, content: &impl serde::Serialize) -> Result<()> {
     replace_file(folder, name, |path| {
-        let text = serde_json::to_string_pretty(value).map_err(|error| Error::file(path, error))?;
+        let versioned = Versioned { version: VERSION, content };
+        let text = serde_json::to_string_pretty(&versioned).map_err(|error| Error::file(path, error))?;
         std::fs::write(path, text + "\n").map_err(|error| Error::file(path, error))
     })
 }
 
-/// Reads a value from JSON.
+/// Reads what [`write_json`] wrote.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     let path = folder.join(name);
     let text = std::fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
-    serde_json::from_str(&text).map_err(|error| Error::file(path, error))
+    let read: Versioned<serde_json::Value> = serde_json::from_str(&text).map_err(|error| Error::file(&path, error))?;
+    if read.version != VERSION {
+        let problem = format!("this is version {}, and this build reads version {VERSION}", read.version);
+        return Err(Error::file(path, problem));
+    }
+    serde_json::from_value(read.content).map_err(|error| Error::file(path, error))
 }

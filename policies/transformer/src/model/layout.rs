@@ -86,7 +86,8 @@ pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
     // Each block adds twice to the residual stream; its outputs begin smaller so that it stays level.
     let normal = Start::Normal(0.02);
     let residual = Start::Normal(0.02 / (2.0 * shape.layers as f64).sqrt());
-    let entry = |name: String, dims: &[usize], start| Entry { name, dims: dims.to_vec(), decays: dims.len() > 1, start };
+    let entry =
+        |name: String, dims: &[usize], start| Entry { name, dims: dims.to_vec(), decays: dims.len() > 1, start };
     let qkv = shape.query() + 2 * shape.key();
     let mut all = vec![entry("embedding".to_owned(), &[shape.vocab, shape.dim], normal)];
     for layer in 0..shape.layers {

@@ -8,7 +8,7 @@ use crate::engine::{self, Tape};
 use crate::kernels::pool::Pool;
 use crate::kernels::rope::Rope;
 use crate::scores::{Measured, Source};
-use crate::{Error, Packed, Result, Scores, Shape, composed};
+use crate::{Packed, Result, Scores, Shape, composed};
 
 mod adapters;
 mod files;
@@ -125,6 +125,19 @@ impl Model {
         Ok(copy)
     }
 
+    /// A copy on another device.
+    ///
+    /// # Errors
+    /// [`Error::Tensor`] if the device is out of memory.
+    pub fn to_device(&self, device: &Device) -> Result<Model> {
+        let mut copy = self.clone();
+        for parameter in &mut copy.parameters {
+            parameter.var = Var::from_tensor(&parameter.var.as_detached_tensor().copy()?.to_device(device)?)?;
+        }
+        copy.device = device.clone();
+        Ok(copy)
+    }
+
     /// Log-probabilities of the scored tokens, with what the backward pass needs.
     ///
     /// # Errors
@@ -154,11 +167,5 @@ impl Model {
         let scores = composed::forward(self, batch, DType::F32)?;
         let log_probs = scores.log_probs.to_vec1()?;
         Ok(Measured { log_probs, entropy: scores.entropy, removed: scores.removed })
-    }
-
-    /// Where a parameter stands in the list.
-    pub(crate) fn index(&self, name: &str) -> Result<usize> {
-        let found = self.parameters.iter().position(|parameter| parameter.name == name);
-        found.ok_or_else(|| Error::Shape(format!("the model has no parameter `{name}`")))
     }
 }

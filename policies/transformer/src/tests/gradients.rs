@@ -133,7 +133,13 @@ fn threads_change_no_bit() {
         model.set_threads(threads).unwrap();
         let scores = model.forward(&batch).unwrap();
         let loss = loss(&scores.log_probs);
-        scores.backward(&loss).unwrap().entries.into_iter().map(|(_, tensor)| flat(&tensor.unwrap())).collect::<Vec<_>>()
+        scores
+            .backward(&loss)
+            .unwrap()
+            .entries
+            .into_iter()
+            .map(|(_, tensor)| flat(&tensor.unwrap()))
+            .collect::<Vec<_>>()
     };
     let one = gradients(1);
     assert!(one == gradients(2) && one == gradients(3));

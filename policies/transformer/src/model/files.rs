@@ -33,6 +33,7 @@ impl Model {
     /// [`Error::File`] names a missing file, a missing weight, or one of the wrong size.
     pub fn load(folder: &Path, device: &Device) -> Result<Model> {
         let shape: Shape = read_json(folder, SHAPE)?;
+        shape.check().map_err(|error| Error::file(folder.join(SHAPE), error))?;
         let mut tensors = read_tensors(&folder.join(WEIGHTS))?;
         let mut values = Vec::new();
         for entry in layout::entries(&shape) {

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// From the bottom up. A crate may depend on crates that stand before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "tribunal-protocol",
     "tribunal-contract",
     "tribunal-sql",
@@ -20,6 +20,7 @@ const ORDER: [&str; 16] = [
     "tribunal-trace",
     "tribunal-episode",
     "tribunal-scripted",
+    "tribunal-transformer",
     "tribunal-tasks",
     "tribunal-maker",
     "tribunal-import",
@@ -28,7 +29,7 @@ const ORDER: [&str; 16] = [
 ];
 
 /// Foreign libraries that shape the design, and who may name them.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 17] = [
     ("gluesql-core", &["tribunal-engine"]),
     ("wasmtime", &["tribunal-sandbox"]),
     ("sqlparser", &["tribunal-sql"]),
@@ -38,6 +39,8 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("wasmparser", &["tribunal-component"]),
     ("wit-bindgen", &["tribunal-kit"]),
     ("jsonschema", &["tribunal-episode"]),
+    ("candle-core", &["tribunal-transformer"]),
+    ("pulp", &["tribunal-transformer"]),
     ("clap", &["tribunal"]),
     ("anyhow", &["tribunal"]),
     ("tokio", &["tribunal"]),

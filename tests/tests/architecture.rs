@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// From the bottom up. A crate may depend on crates that stand before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "tribunal-protocol",
     "tribunal-contract",
     "tribunal-sql",
@@ -20,6 +20,7 @@ const ORDER: [&str; 16] = [
     "tribunal-trace",
     "tribunal-episode",
     "tribunal-scripted",
+    "tribunal-dialogue",
     "tribunal-tasks",
     "tribunal-maker",
     "tribunal-import",
@@ -28,7 +29,7 @@ const ORDER: [&str; 16] = [
 ];
 
 /// Foreign libraries that shape the design, and who may name them.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 18] = [
     ("gluesql-core", &["tribunal-engine"]),
     ("wasmtime", &["tribunal-sandbox"]),
     ("sqlparser", &["tribunal-sql"]),
@@ -44,6 +45,9 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("indicatif", &["tribunal"]),
     ("comfy-table", &["tribunal"]),
     ("include_dir", &["tribunal-tasks"]),
+    ("tokenizers", &["tribunal-dialogue"]),
+    ("llguidance", &["tribunal-dialogue"]),
+    ("toktrie", &["tribunal-dialogue"]),
 ];
 
 fn root() -> PathBuf {

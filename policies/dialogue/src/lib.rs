@@ -10,18 +10,23 @@
 //!
 //! No IO here: a tokenizer is read from and written to text.
 
+mod bytelevel;
+mod call;
 pub mod codec;
+mod escape;
 pub mod grammar;
 pub mod lexicon;
 pub mod mark;
 pub mod parse;
 pub mod render;
+mod split;
+mod tabular;
 pub mod transcript;
 
 pub use codec::{Codec, CodecError};
 pub use grammar::{Grammar, GrammarError, Mask, State};
 pub use lexicon::Lexicon;
 pub use mark::{Mark, Style};
-pub use parse::{ParseFailure, parse};
-pub use render::{Piece, Renderer};
-pub use transcript::{Role, Segment, Transcript};
+pub use parse::{ParseFailure, parse, unreadable};
+pub use render::{Caps, Piece, Renderer};
+pub use transcript::{Role, Sampled, Segment, Transcript};

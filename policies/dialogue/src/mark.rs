@@ -5,7 +5,7 @@
 pub enum Style {
     /// For a small model that is trained from scratch: every byte costs.
     Compact,
-    /// ChatML, as pretrained chat models read it.
+    /// ChatML with tool calls, as pretrained chat models read it.
     Chat,
 }
 
@@ -24,11 +24,33 @@ pub enum Mark {
     Open,
     /// Chat: a message ends. The policy writes it.
     Close,
+    /// Chat: a call begins. Plain text where the tokenizer has no such token. The policy writes it.
+    CallOpen,
+    /// Chat: a call ends; else as [`Mark::CallOpen`].
+    CallClose,
+    /// Chat: a result begins. Plain text where the tokenizer has no such token.
+    ResultOpen,
+    /// Chat: a result ends; else as [`Mark::ResultOpen`].
+    ResultClose,
 }
 
 impl Mark {
     /// The marks of a codec that is trained here; their token ids are 0, 1, 2, 3.
     pub const COMPACT: [Mark; 4] = [Mark::Task, Mark::Call, Mark::End, Mark::Pad];
+
+    /// All marks.
+    pub const ALL: [Mark; 10] = [
+        Mark::Task,
+        Mark::Call,
+        Mark::End,
+        Mark::Pad,
+        Mark::Open,
+        Mark::Close,
+        Mark::CallOpen,
+        Mark::CallClose,
+        Mark::ResultOpen,
+        Mark::ResultClose,
+    ];
 
     /// How it is written in a tokenizer and in the byte form of a transcript.
     #[must_use]
@@ -40,7 +62,17 @@ impl Mark {
             Mark::Pad => "<|pad|>",
             Mark::Open => "<|im_start|>",
             Mark::Close => "<|im_end|>",
+            Mark::CallOpen => "<tool_call>",
+            Mark::CallClose => "</tool_call>",
+            Mark::ResultOpen => "<tool_response>",
+            Mark::ResultClose => "</tool_response>",
         }
+    }
+
+    /// Whether it is written as plain text where a tokenizer lacks it.
+    #[must_use]
+    pub fn has_text_form(self) -> bool {
+        matches!(self, Mark::CallOpen | Mark::CallClose | Mark::ResultOpen | Mark::ResultClose)
     }
 }
 

@@ -28,5 +28,5 @@ pub use grammar::{Grammar, GrammarError, Mask, State};
 pub use lexicon::Lexicon;
 pub use mark::{Mark, Style};
 pub use parse::{ParseFailure, parse, unreadable};
-pub use render::{Caps, Piece, Renderer};
+pub use render::{Call, Caps, Piece, Renderer};
 pub use transcript::{Role, Sampled, Segment, Transcript};

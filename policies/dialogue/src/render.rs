@@ -36,7 +36,10 @@ pub enum Piece {
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Rows of a result of the tool `query`, which is handed in by number and need not be read whole.
+    /// Rows of a result of the tool `query` where the task wants an answer: it is handed in by number
+    /// and need not be read whole.
+    pub answer_rows: usize,
+    /// Rows of a result of `query` in any other task.
     pub query_rows: usize,
     /// Rows of any other result.
     pub rows: usize,
@@ -44,6 +47,17 @@ pub struct Caps {
     pub bytes: usize,
     /// Bytes of a result's words, or of a failure's message.
     pub words: usize,
+}
+
+/// Which call an observation belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The turn, from 1: what `submit` names.
+    pub number: u32,
+    /// The tool that was called.
+    pub tool: &'a str,
+    /// Whether the task wants an answer (its briefing names columns).
+    pub answer: bool,
 }
 
 /// Writes the parts of an episode.
@@ -60,8 +74,8 @@ impl Renderer {
     #[must_use]
     pub fn new(style: Style) -> Renderer {
         let caps = match style {
-            Style::Compact => Caps { query_rows: 8, rows: 24, bytes: 2_400, words: 400 },
-            Style::Chat => Caps { query_rows: 50, rows: 100, bytes: 12_000, words: 4_000 },
+            Style::Compact => Caps { answer_rows: 3, query_rows: 8, rows: 24, bytes: 2_400, words: 400 },
+            Style::Chat => Caps { answer_rows: 20, query_rows: 50, rows: 100, bytes: 12_000, words: 4_000 },
         };
         Renderer { style, caps }
     }
@@ -99,11 +113,10 @@ impl Renderer {
         pieces
     }
 
-    /// What came of turn `number` (the number that `submit` names), a call of `tool`, up to and
-    /// with the mark of the policy's next turn.
+    /// What came of a call, up to and with the mark of the policy's next turn.
     #[must_use]
-    pub fn observation(&self, number: u32, tool: &str, observation: &Observation) -> Vec<Piece> {
-        let text = self.result(number, tool, observation);
+    pub fn observation(&self, call: Call<'_>, observation: &Observation) -> Vec<Piece> {
+        let text = self.result(call, observation);
         match self.style {
             Style::Compact => vec![Piece::Text(text), Piece::Mark(Mark::Call)],
             Style::Chat => {
@@ -122,8 +135,8 @@ impl Renderer {
         }
     }
 
-    fn result(&self, number: u32, tool: &str, observation: &Observation) -> String {
-        let mut out = format!("#{number}");
+    fn result(&self, call: Call<'_>, observation: &Observation) -> String {
+        let mut out = format!("#{}", call.number);
         match observation {
             Observation::Failure(failure) => {
                 out.push_str("! ");
@@ -137,7 +150,11 @@ impl Renderer {
                     self.words(&mut out, text);
                 }
                 if let Some(table) = table {
-                    let rows = if tool == "query" { self.caps.query_rows } else { self.caps.rows };
+                    let rows = match (call.tool, call.answer) {
+                        ("query", true) => self.caps.answer_rows,
+                        ("query", false) => self.caps.query_rows,
+                        _ => self.caps.rows,
+                    };
                     tabular::push(&mut out, table, rows, self.caps.bytes);
                 }
             }

@@ -31,7 +31,8 @@ pub(crate) fn pattern() -> String {
         r"\|(?:[a-z]+\|)+".to_owned(),
         // Words, and the parts of a name.
         r" ?[A-Z]?[a-z]+".to_owned(),
-        r"_[a-z]+".to_owned(),
+        // (A comma joins the end of a name, which are few: `_id, `, `_on, `.)
+        r"_[a-z]+(?:, )?".to_owned(),
         r" ?[A-Z]+".to_owned(),
         // Letters of other scripts.
         r" ?\p{L}+".to_owned(),

@@ -8,7 +8,7 @@ use tribunal_protocol::policy::{Action, Briefing, Observation, View};
 
 use crate::codec::{Codec, CodecError};
 use crate::parse::{self, ParseFailure};
-use crate::render::{Piece, Renderer};
+use crate::render::{Call, Piece, Renderer};
 
 /// Who wrote a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,10 @@ pub struct Transcript {
     tokens: Vec<u32>,
     segments: Vec<Segment>,
     turns: u32,
+    /// The tool of the last action.
     tool: String,
+    /// Whether the task wants an answer.
+    answer: bool,
 }
 
 impl Transcript {
@@ -66,7 +69,8 @@ impl Transcript {
     pub fn start(codec: Arc<Codec>, renderer: Renderer, briefing: &Briefing) -> Result<Transcript, CodecError> {
         let tools = briefing.tools.as_slice().into();
         let (tokens, segments, tool) = (Vec::new(), Vec::new(), String::new());
-        let mut transcript = Transcript { codec, renderer, tools, tokens, segments, turns: 0, tool };
+        let answer = !briefing.answer.is_empty();
+        let mut transcript = Transcript { codec, renderer, tools, tokens, segments, turns: 0, tool, answer };
         transcript.append(Role::Prompt, &renderer.opening(briefing))?;
         Ok(transcript)
     }
@@ -123,7 +127,8 @@ impl Transcript {
     /// As [`Transcript::start`].
     pub fn observe(&mut self, observation: &Observation) -> Result<(), CodecError> {
         self.turns += 1;
-        let pieces = self.renderer.observation(self.turns, &self.tool, observation);
+        let call = Call { number: self.turns, tool: &self.tool, answer: self.answer };
+        let pieces = self.renderer.observation(call, observation);
         self.append(Role::Observation, &pieces)
     }
 

@@ -10,6 +10,8 @@ use crate::grammar::lark::{Rules, Separators, literal};
 const SQL: &str = "sql";
 /// How long a text may be where its schema sets no bound.
 const TEXT_MAX: u64 = 500;
+/// How far from zero an integer lies where its schema sets no bound.
+const INTEGER_MAX: i64 = 999_999_999;
 
 /// The terminals that the rules of values use.
 pub(super) fn terminals(rules: &mut Rules) {
@@ -88,19 +90,15 @@ fn text_body(min: u64, max: u64) -> String {
     format!("\"\\\"\" TEXT_CHAR{{{min},{max}}} \"\\\"\"")
 }
 
-/// An integer within the schema's bounds.
+/// An integer within the schema's bounds; zero has one way to be written, and it has no sign.
 fn integer(schema: &Json) -> String {
-    let mut bounds = json!({"type": "integer"});
-    for key in ["minimum", "maximum"] {
-        if let Some(bound) = schema.get(key) {
-            bounds[key] = bound.clone();
-        }
-    }
-    if bounds.get("maximum").is_none() {
-        bounds["maximum"] = json!(999_999_999);
-    }
-    if bounds.get("minimum").is_none() {
-        bounds["minimum"] = json!(-999_999_999);
-    }
-    format!("%json {bounds}")
+    let bound = |key: &str, usual: i64| schema.get(key).and_then(Json::as_i64).unwrap_or(usual);
+    let (least, most) = (bound("minimum", -INTEGER_MAX), bound("maximum", INTEGER_MAX));
+    let from_one = |least: i64, most: i64| {
+        let range = json!({"type": "integer", "minimum": least.max(1), "maximum": most});
+        (most >= 1).then(|| format!("%json {range}"))
+    };
+    let negative = from_one(most.saturating_neg(), least.saturating_neg()).map(|range| format!("\"-\" {range}"));
+    let zero = (least <= 0 && most >= 0).then(|| "\"0\"".to_owned());
+    [from_one(least, most), zero, negative].into_iter().flatten().collect::<Vec<_>>().join(" | ")
 }

@@ -15,62 +15,25 @@ const QUERIES: usize = 3;
 /// How deep expressions nest in brackets, within one query.
 const BRACKETS: usize = 2;
 
-/// Functions of one argument that may be DISTINCT.
-const AGGREGATES: [&str; 5] = ["COUNT", "SUM", "AVG", "MIN", "MAX"];
+// The lexer takes the longest word that fits and never goes back, so no word may be the beginning of
+// another one and something else: hence the brackets in these.
+
+/// Functions of one argument that may be DISTINCT; COUNT has a rule of its own.
+const AGGREGATES: [&str; 4] = ["SUM(", "AVG(", "MIN(", "MAX("];
 /// Functions of one argument.
-const FUNCTIONS: [&str; 5] = ["ABS", "LENGTH", "LOWER", "TRIM", "UPPER"];
+const FUNCTIONS: [&str; 5] = ["ABS(", "LENGTH(", "LOWER(", "TRIM(", "UPPER("];
 /// Functions of two.
-const FUNCTIONS_OF_TWO: [&str; 3] = ["COALESCE", "NULLIF", "ROUND"];
+const FUNCTIONS_OF_TWO: [&str; 3] = ["COALESCE(", "NULLIF(", "ROUND("];
 /// What CAST gives.
 const TYPES: [&str; 6] = ["BOOLEAN", "DATE", "DECIMAL", "FLOAT", "INTEGER", "TEXT"];
 
 /// Words that are no names unless they are quoted.
-const RESERVED: [&str; 44] = [
-    "all",
-    "and",
-    "as",
-    "asc",
-    "between",
-    "by",
-    "case",
-    "cast",
-    "cross",
-    "date",
-    "desc",
-    "distinct",
-    "else",
-    "end",
-    "except",
-    "exists",
-    "false",
-    "from",
-    "full",
-    "group",
-    "having",
-    "in",
-    "inner",
-    "intersect",
-    "is",
-    "join",
-    "left",
-    "like",
-    "limit",
-    "natural",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "right",
-    "select",
-    "then",
-    "true",
-    "union",
-    "using",
-    "where",
-];
+const RESERVED: &str = "all and as asc between by case cast cross date desc distinct else end except exists false from full group having if in \
+inner intersect is join left like limit natural no not null offset on or order outer right select then to true union using where";
+
+fn is_reserved(word: &str) -> bool {
+    RESERVED.split(' ').any(|reserved| reserved == word)
+}
 
 /// Adds the rule `sql` and all that it needs.
 pub(super) fn rules(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarError> {
@@ -106,16 +69,24 @@ fn names(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarError> {
     }
     let one_of = |names: &[String]| format!("/({})/", names.join("|"));
     rules.add("TABLE", &one_of(&tables));
-    rules.add("SHORT", "/[a-z]{1,2}/");
+    let short = short();
+    rules.add("SHORT", &format!("/{short}/"));
     rules.add("ALIAS", "/[a-z][a-z0-9_]{0,30}/");
     let qualified = [columns.clone(), computed.clone()].concat();
-    let qualifiers = [vec!["[a-z]{1,2}".to_owned()], tables].concat();
+    let qualifiers = [vec![short], tables].concat();
     rules.add("QUALIFIED", &format!(r"/({})\.({})/", qualifiers.join("|"), qualified.join("|")));
     rules.add("BARE", &one_of(&columns));
     let ordering = if computed.is_empty() { columns } else { computed };
     rules.add("COMPUTED", &one_of(&ordering));
     rules.add("column", "QUALIFIED | BARE");
     Ok(())
+}
+
+/// One or two letters that are no reserved word, as a regular expression.
+fn short() -> String {
+    let letters = || 'a'..='z';
+    let seconds = |first: char| letters().filter(move |second| !is_reserved(&format!("{first}{second}")));
+    letters().map(|first| format!("{first}[{}]?", seconds(first).collect::<String>())).collect::<Vec<_>>().join("|")
 }
 
 /// A name as a regular expression of its bytes in the JSON string: as it is, or quoted where SQL
@@ -126,7 +97,7 @@ fn identifier(name: &str) -> Result<String, GrammarError> {
     }
     let head = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if head && plain && !RESERVED.contains(&name) {
+    if head && plain && !is_reserved(name) {
         return Ok(name.to_owned());
     }
     let quoted = format!("\"{}\"", name.replace('"', "\"\""));
@@ -137,7 +108,7 @@ fn identifier(name: &str) -> Result<String, GrammarError> {
 
 /// A character that a regular expression reads as itself.
 fn escaped(c: char) -> String {
-    if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() }
+    if c.is_ascii_punctuation() { format!("\\x{:02x}", u32::from(c)) } else { c.to_string() }
 }
 
 fn any(words: &[&str]) -> String {
@@ -177,14 +148,17 @@ fn expression(rules: &mut Rules, depth: usize, bracket: usize) {
         "column".to_owned(),
         "DIGITS".to_owned(),
         "(\"DATE \" | \"TIMESTAMP \")? STRING".to_owned(),
-        "\"TRUE\" | \"FALSE\" | \"NULL\" | \"COUNT(*)\"".to_owned(),
+        "\"TRUE\" | \"FALSE\" | \"NULL\"".to_owned(),
     ];
-    if bracket < BRACKETS {
+    if bracket == BRACKETS {
+        forms.push("\"COUNT(\" \"*\" \")\"".to_owned());
+    } else {
         let inner = format!("expr{depth}_{}", bracket + 1);
         let cond = format!("cond{depth}_{}", bracket + 1);
-        forms.push(format!("AGGREGATE \"(\" \"DISTINCT \"? {inner} \")\""));
-        forms.push(format!("FUNCTION \"(\" {inner} \")\""));
-        forms.push(format!("FUNCTION_OF_TWO \"(\" {inner} \", \" {inner} \")\""));
+        forms.push(format!("\"COUNT(\" (\"*\" | \"DISTINCT \"? {inner}) \")\""));
+        forms.push(format!("AGGREGATE \"DISTINCT \"? {inner} \")\""));
+        forms.push(format!("FUNCTION {inner} \")\""));
+        forms.push(format!("FUNCTION_OF_TWO {inner} \", \" {inner} \")\""));
         forms.push(format!("\"CAST(\" {inner} \" AS \" TYPE \")\""));
         forms.push(format!("\"(\" {inner} \")\""));
         forms.push(format!("\"CASE\" (\" WHEN \" {cond} \" THEN \" {inner})+ (\" ELSE \" {inner})? \" END\""));
@@ -202,15 +176,15 @@ fn condition(rules: &mut Rules, depth: usize, bracket: usize) {
     rules.add(&format!("and{at}"), &format!("not{at} (\" AND \" not{at})*"));
     rules.add(&format!("not{at}"), &format!("\"NOT \"? test{at}"));
     let expr = format!("expr{at}");
+    let inner = if depth + 1 < QUERIES { &format!(" | \" \"? query{} \" \"?", depth + 1) } else { "" };
     let mut forms = vec![
         format!("{expr} COMPARED {expr}"),
         format!("{expr} (\" IS NULL\" | \" IS NOT NULL\")"),
-        format!("{expr} (\" IN (\" | \" NOT IN (\") {expr} (\", \" {expr})* \")\""),
+        format!("{expr} (\" IN (\" | \" NOT IN (\") ({expr} (\", \" {expr})*{inner}) \")\""),
         format!("{expr} (\" BETWEEN \" | \" NOT BETWEEN \") {expr} \" AND \" {expr}"),
         format!("{expr} (\" LIKE \" | \" NOT LIKE \") STRING"),
     ];
     if depth + 1 < QUERIES {
-        forms.push(format!("{expr} (\" IN \" | \" NOT IN \") nested{}", depth + 1));
         forms.push(format!("\"EXISTS \" nested{}", depth + 1));
     }
     if bracket < BRACKETS {

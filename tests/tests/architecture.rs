@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// From the bottom up. A crate may depend on crates that stand before it.
-const ORDER: [&str; 17] = [
+const ORDER: &[&str] = &[
     "tribunal-protocol",
     "tribunal-contract",
     "tribunal-sql",
@@ -21,6 +21,7 @@ const ORDER: [&str; 17] = [
     "tribunal-episode",
     "tribunal-scripted",
     "tribunal-transformer",
+    "tribunal-dialogue",
     "tribunal-tasks",
     "tribunal-maker",
     "tribunal-import",
@@ -29,7 +30,7 @@ const ORDER: [&str; 17] = [
 ];
 
 /// Foreign libraries that shape the design, and who may name them.
-const OWNERS: [(&str, &[&str]); 17] = [
+const OWNERS: &[(&str, &[&str])] = &[
     ("gluesql-core", &["tribunal-engine"]),
     ("wasmtime", &["tribunal-sandbox"]),
     ("sqlparser", &["tribunal-sql"]),
@@ -47,6 +48,9 @@ const OWNERS: [(&str, &[&str]); 17] = [
     ("indicatif", &["tribunal"]),
     ("comfy-table", &["tribunal"]),
     ("include_dir", &["tribunal-tasks"]),
+    ("tokenizers", &["tribunal-dialogue"]),
+    ("llguidance", &["tribunal-dialogue"]),
+    ("toktrie", &["tribunal-dialogue"]),
 ];
 
 fn root() -> PathBuf {

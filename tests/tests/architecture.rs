@@ -28,7 +28,7 @@ const ORDER: [&str; 16] = [
 ];
 
 /// Foreign libraries that shape the design, and who may name them.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 16] = [
     ("gluesql-core", &["tribunal-engine"]),
     ("wasmtime", &["tribunal-sandbox"]),
     ("sqlparser", &["tribunal-sql"]),
@@ -44,6 +44,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
     ("indicatif", &["tribunal"]),
     ("comfy-table", &["tribunal"]),
     ("include_dir", &["tribunal-tasks"]),
+    ("special", &["tribunal-evaluate"]),
 ];
 
 fn root() -> PathBuf {

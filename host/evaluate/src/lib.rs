@@ -3,11 +3,12 @@
 //! in whatever order the episodes come.
 //!
 //! - [`Collector`] reads episodes one by one and gives a [`Summary`]; [`Summary`] is the JSON file.
-//! - [`estimate`] holds every formula, each with its source.
+//! - [`estimate`] holds every formula, each with its source; [`jeffreys`] the posterior of a share.
 //! - [`Grid`] is a table of strings for a terminal.
 //! - [`Choice`] picks the episodes that are worth showing step by step; [`page()`] writes the page.
 
 pub mod estimate;
+pub mod jeffreys;
 
 mod choose;
 mod collect;

@@ -9,6 +9,7 @@
 
 pub mod estimate;
 pub mod jeffreys;
+pub mod metrics;
 
 mod choose;
 mod collect;

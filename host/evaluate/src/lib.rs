@@ -7,9 +7,11 @@
 //! - [`Grid`] is a table of strings for a terminal.
 //! - [`Choice`] picks the episodes that are worth showing step by step; [`page()`] writes the page.
 
+pub mod comparison;
 pub mod estimate;
 pub mod jeffreys;
 pub mod metrics;
+pub mod release;
 
 mod choose;
 mod collect;

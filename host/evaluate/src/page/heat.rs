@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use tribunal_protocol::task::{Split, TaskKind};
 
-use super::overview::{TEXT, of};
+use super::overview::TEXT;
 use crate::summary::{Group, PolicySummary, Summary, Tally};
-use crate::text::{grouped, percent, shown};
+use crate::text::{grouped, of, percent, shown};
 
 /// One policy by split (down) and kind (across).
 #[derive(Debug, Serialize)]

@@ -9,7 +9,7 @@ use super::RunInfo;
 use super::heat::{HeatView, Matrix, kinds};
 use super::reasons::{Long, Named, ReasonView, ViolationView, VoidView, named, reasons, violations, voids};
 use crate::summary::{PolicySummary, Summary};
-use crate::text::{count, grouped, mean, percent, shown};
+use crate::text::{count, grouped, mean, of, percent, shown};
 
 /// The most characters of a name or a message.
 pub(super) const TEXT: usize = 400;
@@ -249,9 +249,4 @@ fn versions(summary: &Summary) -> Vec<VersionView> {
     views.extend(versions.plugins.iter().map(|entry| digests("plugin", entry)));
     views.extend(versions.schemas.iter().map(|entry| digests("schema", entry)));
     views
-}
-
-/// `3 of 4`.
-pub(super) fn of(part: u64, whole: u64) -> String {
-    format!("{} of {}", grouped(part), grouped(whole))
 }

@@ -7,7 +7,7 @@
 mod arm;
 mod build;
 mod cost;
-mod grids;
+pub(crate) mod grids;
 mod markdown;
 mod pairs;
 mod scores;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{By, Comparison, GroupScores, MeasureScore, Side};
 use crate::grid::{Grid, strings};
 use crate::metrics::{Interval, Measure};
+use crate::release::Finding;
 use crate::summary::Outcome;
 use crate::text::{amount, count, decimal, grouped, of, percent, points};
 
@@ -28,18 +29,9 @@ impl Comparison {
     #[must_use]
     pub fn headline(&self) -> String {
         let (ours, theirs) = (&self.candidate.info.label, &self.baseline.info.label);
-        let against = self.decision.against().count() as u64;
-        let first = match (self.decision.ship, against) {
-            (true, _) => format!("Ship: {ours} passes all {} against {theirs}.", count(self.all_clauses(), "clause")),
-            (false, 1) => format!(
-                "No ship: 1 of {} does not pass for {ours} against {theirs}.",
-                count(self.all_clauses(), "clause")
-            ),
-            (false, _) => format!(
-                "No ship: {} of {} do not pass for {ours} against {theirs}.",
-                grouped(against),
-                count(self.all_clauses(), "clause")
-            ),
+        let first = match self.decision.ship {
+            true => format!("Ship: {ours} passes all {} against {theirs}.", self.clauses()),
+            false => format!("No ship: of {}, {}.", self.clauses(), self.in_the_way()),
         };
         let gain = self.decisive().and_then(|group| group.score(Measure::PassAt(1))?.gain);
         let second = gain.map_or_else(
@@ -49,8 +41,23 @@ impl Comparison {
         format!("{first} {second}")
     }
 
-    fn all_clauses(&self) -> u64 {
-        self.decision.rulings.len() as u64
+    fn clauses(&self) -> String {
+        count(self.decision.rulings.len() as u64, "clause")
+    }
+
+    /// `1 fails (access violations), 2 cannot be decided (pass@20 gain, ..)`.
+    fn in_the_way(&self) -> String {
+        let named = |finding: Finding, verb: &str, verbs: &str| {
+            let of_it = self.decision.rulings.iter().filter(|ruling| ruling.finding == finding);
+            let names: Vec<&str> = of_it.map(|ruling| ruling.clause.as_str()).collect();
+            let first = names.first()?;
+            let more = if names.len() > 1 { ", .." } else { "" };
+            let verb = if names.len() > 1 { verbs } else { verb };
+            Some(format!("{} {verb} ({first}{more})", names.len()))
+        };
+        let failed = named(Finding::Fail, "fails", "fail");
+        let unknown = named(Finding::Undecided, "cannot be decided", "cannot be decided");
+        failed.into_iter().chain(unknown).collect::<Vec<_>>().join(", ")
     }
 
     /// Every clause of the protocol.
@@ -81,7 +88,10 @@ impl Comparison {
                 side.info.run.clone(),
                 grouped(side.summary.total.episodes()),
                 of(side.violations.count, side.violations.of),
-                format!("up to {}", percent(side.violations.high)),
+                side.violations.value().map_or_else(dash, |rate| {
+                    let found = &side.violations;
+                    format!("{} ({}–{})", percent(rate), percent(found.low), percent(found.high))
+                }),
                 grouped(side.summary.violation_steps()),
                 grouped(side.void.count),
                 grouped(side.left_out.len() as u64),

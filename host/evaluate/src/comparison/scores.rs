@@ -162,7 +162,7 @@ fn share(found: Interval, column: &[Option<f64>]) -> Interval {
 pub struct CurvePoint {
     /// How many attempts.
     pub k: u64,
-    /// How many tasks have k judged attempts on both sides.
+    /// How many tasks it rests on: the same at every k.
     pub tasks: u64,
     /// pass@k of the candidate.
     pub candidate_any: f64,
@@ -174,24 +174,34 @@ pub struct CurvePoint {
     pub baseline_all: f64,
 }
 
-/// Every k that at least half of the tasks reach on both sides.
+/// Of the tasks that a curve could show, this share is shown: it goes on to the largest k that so
+/// many reach.
+const REACH: f64 = 0.9;
+
+/// Over the same tasks at every k, so that no line bends because a task is gone: those with as
+/// many judged attempts on both sides as the largest k that nine of ten tasks reach.
 pub(crate) fn curve(pairs: &[Pair<'_>], most: u64) -> Vec<CurvePoint> {
-    let at = |k: u64| {
-        let values: Vec<[f64; 4]> = pairs.iter().filter_map(|pair| four(pair, k)).collect();
-        let tasks = values.len() as u64;
-        (2 * values.len() >= pairs.len() && tasks > 0).then(|| {
-            let mean = |place: usize| values.iter().map(|four| four[place]).sum::<f64>() / ratio(tasks, 1);
-            CurvePoint {
-                k,
-                tasks,
-                candidate_any: mean(0),
-                candidate_all: mean(1),
-                baseline_any: mean(2),
-                baseline_all: mean(3),
-            }
-        })
+    let reaches = |pair: &&Pair<'_>, k: u64| pair.attempts.0.judged.min(pair.attempts.1.judged) >= k;
+    let share = |k: u64| {
+        let reached = pairs.iter().filter(|pair| reaches(pair, k)).count() as u64;
+        ratio(reached, pairs.len().max(1) as u64)
     };
-    (1..=most).map_while(at).collect()
+    let last = (1..=most).take_while(|k| share(*k) >= REACH).last().unwrap_or(0);
+    let at = |k: u64| {
+        let whole = pairs.iter().filter(|pair| reaches(pair, last));
+        let values: Vec<[f64; 4]> = whole.filter_map(|pair| four(pair, k)).collect();
+        let tasks = values.len() as u64;
+        let mean = |place: usize| values.iter().map(|four| four[place]).sum::<f64>() / ratio(tasks, 1);
+        CurvePoint {
+            k,
+            tasks,
+            candidate_any: mean(0),
+            candidate_all: mean(1),
+            baseline_any: mean(2),
+            baseline_all: mean(3),
+        }
+    };
+    (1..=last).map(at).collect()
 }
 
 fn four(pair: &Pair<'_>, k: u64) -> Option<[f64; 4]> {

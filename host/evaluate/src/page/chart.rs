@@ -39,6 +39,7 @@ pub(crate) struct ChartView {
     top: String,
     bottom: String,
     x_middle: String,
+    y_middle: String,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
     lines: Vec<LineView>,
@@ -71,7 +72,9 @@ pub(crate) struct Axes<'a> {
     pub share: bool,
 }
 
+/// Room for the figures of the upward axis, and for its name where it has one.
 const LEFT: f64 = 48.0;
+const Y_NAME: f64 = 14.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
 /// The least distance between the names of two lines.
@@ -89,15 +92,20 @@ impl ChartView {
         // The upward axis ends on ticks, so that every line lies between two of them.
         let (y_low, y_high) = (y_ticks.first().copied()?.min(y_low), y_ticks.last().copied()?.max(y_high));
         let (right, bottom) = (size.width - size.names - 10.0, size.height - BOTTOM);
-        let x_at = |x: f64| LEFT + (x - x_low) / (x_high - x_low) * (right - LEFT);
+        let left = if axes.y.is_empty() { LEFT } else { LEFT + Y_NAME };
+        let x_at = |x: f64| left + (x - x_low) / (x_high - x_low) * (right - left);
         let y_at = |y: f64| bottom - (y - y_low) / (y_high - y_low) * (bottom - TOP);
         let named = size.names > 0.0;
         let mut views: Vec<LineView> = lines.iter().map(|line| view(line, &x_at, &y_at, named)).collect();
         if named {
             part(&mut views, TOP + 4.0, bottom + 4.0);
         }
-        let x_ticks = ticks(x_low, x_high, (right - LEFT) / 70.0);
-        let x_ticks = x_ticks.into_iter().filter(|x| (x_low..=x_high).contains(x));
+        let mut x_ticks = ticks(x_low, x_high, ((right - left) / 70.0).max(3.0));
+        x_ticks.retain(|x| (x_low..=x_high).contains(x));
+        // Where the first line starts is worth a figure, if there is room for it.
+        if x_ticks.first().is_none_or(|first| x_at(*first) - left > 24.0) {
+            x_ticks.insert(0, x_low);
+        }
         Some(ChartView {
             title: axes.title.to_owned(),
             label: label(axes, &lines),
@@ -105,12 +113,13 @@ impl ChartView {
             y_label: axes.y.to_owned(),
             width: number(size.width),
             height: number(size.height),
-            left: number(LEFT),
+            left: number(left),
             right: number(right),
             top: number(TOP),
             bottom: number(bottom),
-            x_middle: number(f64::midpoint(LEFT, right)),
-            x_ticks: x_ticks.map(|x| Tick { at: number(x_at(x)), text: tick_text(x) }).collect(),
+            x_middle: number(f64::midpoint(left, right)),
+            y_middle: number(f64::midpoint(TOP, bottom)),
+            x_ticks: x_ticks.iter().map(|x| Tick { at: number(x_at(*x)), text: tick_text(*x) }).collect(),
             y_ticks: y_ticks.iter().map(|y| Tick { at: number(y_at(*y)), text: value_text(*y, axes.share) }).collect(),
             lines: views,
         })
@@ -231,7 +240,7 @@ fn value_text(value: f64, share: bool) -> String {
 mod tests {
     use super::*;
 
-    const AXES: Axes<'_> = Axes { title: "t", x: "k", y: "share", share: true };
+    const AXES: Axes<'_> = Axes { title: "t", x: "k", y: "", share: true };
     const SIZE: Size = Size { width: 158.0, height: 154.0, names: 0.0 };
 
     fn line(points: &[(f64, f64)]) -> Line {

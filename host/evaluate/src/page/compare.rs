@@ -42,6 +42,7 @@ struct CompareView {
     groups: GridView,
     cost: GridView,
     curve: Option<ChartView>,
+    curve_tasks: String,
     families: Vec<ChangeRow>,
     training: Option<TrainingView>,
     versions: Vec<VersionView>,
@@ -79,6 +80,8 @@ struct RulingView {
 #[derive(Debug, Serialize)]
 struct GridView {
     title: String,
+    /// How many columns are words, and stand on the left.
+    lead: usize,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
@@ -137,11 +140,12 @@ impl CompareView {
             warnings: comparison.warnings.iter().map(|text| shown(text, TEXT)).collect(),
             rulings: comparison.decision.rulings.iter().map(RulingView::of).collect(),
             protocol: shown(&comparison.protocol.name, TEXT),
-            access: GridView::of(comparison.access_grid()),
-            scores: GridView::of(comparison.score_grid()),
-            groups: GridView::of(comparison.group_grid()),
-            cost: GridView::of(comparison.cost_grid()),
+            access: GridView::of(2, &comparison.access_grid()),
+            scores: GridView::of(1, &comparison.score_grid()),
+            groups: GridView::of(2, &comparison.group_grid()),
+            cost: GridView::of(1, &comparison.cost_grid()),
             curve: curve(comparison),
+            curve_tasks: count(comparison.curve.first().map_or(0, |at| at.tasks), "task"),
             families: change_rows(comparison, By::Family),
             training: training.map(TrainingView::of),
             versions: versions(&comparison.candidate.versions),
@@ -187,10 +191,11 @@ impl RulingView {
 }
 
 impl GridView {
-    fn of(grid: Grid) -> GridView {
+    fn of(lead: usize, grid: &Grid) -> GridView {
         let cells = |cells: &[String]| cells.iter().map(|text| shown(text, TEXT)).collect::<Vec<_>>();
         GridView {
             title: shown(&grid.title, TEXT),
+            lead,
             header: cells(&grid.header),
             rows: grid.rows.iter().map(|row| cells(row)).collect(),
         }
@@ -233,7 +238,7 @@ fn curve(comparison: &Comparison) -> Option<ChartView> {
     ChartView::of(axes, &lines, Size { width: 640.0 + names, height: 340.0, names })
 }
 
-const LARGE: Size = Size { width: 520.0, height: 240.0, names: 0.0 };
+const LARGE: Size = Size { width: 380.0, height: 230.0, names: 0.0 };
 const SMALL: Size = Size { width: 260.0, height: 150.0, names: 0.0 };
 /// The most small charts.
 const MOST_SMALL: usize = 48;

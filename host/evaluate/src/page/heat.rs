@@ -87,7 +87,8 @@ impl ChangeCell {
                 value if value < 0.0 => "down",
                 _ => "",
             },
-            heat: format!("{:.3}", gain.value.abs()),
+            // A third of the way is as deep as the colour gets.
+            heat: format!("{:.3}", (3.0 * gain.value.abs()).min(1.0)),
             points: points(100.0 * gain.value),
             ends: ends(&gain),
         }

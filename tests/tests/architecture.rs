@@ -51,6 +51,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokenizers", &["tribunal-dialogue"]),
     ("llguidance", &["tribunal-dialogue"]),
     ("toktrie", &["tribunal-dialogue"]),
+    ("special", &["tribunal-evaluate"]),
 ];
 
 fn root() -> PathBuf {
@@ -89,7 +90,7 @@ fn arrows_point_down() {
 
 #[test]
 fn every_host_crate_has_its_place() {
-    let placed: BTreeSet<&str> = ORDER.into_iter().collect();
+    let placed: BTreeSet<&str> = ORDER.iter().copied().collect();
     let guests = |name: &str| {
         name.starts_with("tool-")
             || name.starts_with("verifier-")

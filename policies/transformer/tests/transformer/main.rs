@@ -4,5 +4,6 @@
 mod fixture;
 mod grpo;
 mod optimizer;
+mod pretrained;
 mod sampler;
 mod sft;

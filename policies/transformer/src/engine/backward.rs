@@ -253,10 +253,12 @@ impl<'a> Pass<'a> {
         right.fill(&self.model.pool, rows_of(input, width));
         let mut grad = vec![0.0; height * width];
         let left = rows_of(out, height).transposed();
-        let tasks = grad.chunks_mut(PIECE * width).enumerate().collect();
-        self.model.pool.each(tasks, |(piece, grad)| {
+        // Wide pieces: the left-hand side is read across its rows.
+        let piece = height.div_ceil(self.model.pool.threads()).clamp(64, 384).next_multiple_of(8);
+        let tasks = grad.chunks_mut(piece * width).enumerate().collect();
+        self.model.pool.each(tasks, |(index, grad)| {
             let rows = grad.len() / width;
-            multiply(left.slice_rows(piece * PIECE, rows), right.view(), grad, width, Into::Replace);
+            multiply(left.slice_rows(index * piece, rows), right.view(), grad, width, Into::Replace);
         });
         let model = self.model;
         for adapter in model.adapters.iter().filter(|adapter| adapter.base == place) {

@@ -96,16 +96,17 @@ fn tall<const M: usize>(rows: usize) -> usize {
 #[inline(always)]
 fn pack_left<const M: usize>(left: &mut Vec<f32>, a: Matrix<'_>, from: usize, depth: usize) {
     left.resize(a.rows.next_multiple_of(M) * depth, 0.0);
-    for row in (0..a.rows).step_by(M) {
-        let rows = M.min(a.rows - row);
-        let (tile, _) = left[row * depth..][..M * depth].as_chunks_mut::<M>();
-        for (step, tile) in tile.iter_mut().enumerate() {
-            let source = &a.data[(from + step) * a.col + row * a.row..];
-            match source.first_chunk::<M>() {
-                Some(source) if rows == M && a.row == 1 => *tile = *source,
+    // One column of the left-hand side after another: they lie far apart, their rows side by side.
+    for step in 0..depth {
+        let source = &a.data[(from + step) * a.col..];
+        for (tile, row) in (0..a.rows).step_by(M).enumerate() {
+            let target = &mut left[(tile * depth + step) * M..][..M];
+            match source[row * a.row..].first_chunk::<M>() {
+                Some(source) if a.row == 1 && row + M <= a.rows => target.copy_from_slice(source),
                 _ => {
-                    *tile = [0.0; M];
-                    tile.iter_mut().zip(source.iter().step_by(a.row)).take(rows).for_each(|(to, from)| *to = *from);
+                    target.fill(0.0);
+                    let source = source[row * a.row..].iter().step_by(a.row);
+                    target.iter_mut().zip(source).take(a.rows - row).for_each(|(to, from)| *to = *from);
                 }
             }
         }

@@ -184,12 +184,15 @@ impl AdamW {
 impl Settings {
     fn check(&self) -> Result<()> {
         let share = |value: f64| (0.0..1.0).contains(&value);
+        let positive = |value: f64| value.is_finite() && value > 0.0;
         let wrong = match self {
             Settings { beta1, .. } if !share(*beta1) => "beta1 must be at least 0 and below 1",
             Settings { beta2, .. } if !share(*beta2) => "beta2 must be at least 0 and below 1",
-            Settings { epsilon, .. } if !(*epsilon > 0.0) => "epsilon must be above 0",
-            Settings { weight_decay, .. } if !(*weight_decay >= 0.0) => "weight_decay must be at least 0",
-            Settings { clip: Some(clip), .. } if !(*clip > 0.0) => "clip must be above 0",
+            Settings { epsilon, .. } if !positive(*epsilon) => "epsilon must be above 0",
+            Settings { weight_decay, .. } if *weight_decay != 0.0 && !positive(*weight_decay) => {
+                "weight_decay must be at least 0"
+            }
+            Settings { clip: Some(clip), .. } if !positive(*clip) => "clip must be above 0",
             _ => return Ok(()),
         };
         Err(Error::Shape(wrong.to_owned()))

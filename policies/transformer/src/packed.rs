@@ -5,10 +5,10 @@ use crate::{Error, Mask, Result, Shape};
 pub struct Packed {
     pub(crate) tokens: Vec<u32>,
     /// Where each sequence begins; one more entry than sequences.
-    pub(crate) offsets: Vec<usize>,
+    pub(crate) starts: Vec<usize>,
     pub(crate) targets: Vec<Target>,
     /// Where each sequence's targets begin; one more entry than sequences.
-    pub(crate) target_offsets: Vec<usize>,
+    pub(crate) offsets: Vec<usize>,
 }
 
 /// A token whose log-probability is wanted.
@@ -24,7 +24,7 @@ impl Packed {
     /// An empty batch.
     #[must_use]
     pub fn new() -> Packed {
-        Packed { offsets: vec![0], target_offsets: vec![0], ..Packed::default() }
+        Packed { starts: vec![0], offsets: vec![0], ..Packed::default() }
     }
 
     /// Adds a sequence. `scored` names the tokens whose log-probability is wanted, by their index
@@ -49,15 +49,15 @@ impl Packed {
             self.targets.push(Target { row: start + index - 1, token: tokens[index], mask });
         }
         self.tokens.extend_from_slice(&tokens[..last]);
-        self.offsets.push(self.tokens.len());
-        self.target_offsets.push(self.targets.len());
+        self.starts.push(self.tokens.len());
+        self.offsets.push(self.targets.len());
         Ok(())
     }
 
     /// Number of sequences.
     #[must_use]
     pub fn sequences(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.starts.len().saturating_sub(1)
     }
 
     /// Number of tokens that the model reads.
@@ -76,7 +76,7 @@ impl Packed {
     /// sequences, the last one [`Packed::scored`].
     #[must_use]
     pub fn offsets(&self) -> &[usize] {
-        &self.target_offsets
+        &self.offsets
     }
 
     /// Refuses a batch that a model of this shape cannot read.
@@ -84,7 +84,7 @@ impl Packed {
         if self.targets.is_empty() {
             return Err(Error::Batch("no token is scored; push at least one sequence with a scored token".to_owned()));
         }
-        let longest = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let longest = self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         if longest > shape.context {
             return Err(Error::Context { tokens: longest, context: shape.context });
         }

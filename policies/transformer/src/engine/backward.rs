@@ -1,10 +1,11 @@
 //! The backward pass: from the gradient of each log-probability to that of each weight.
 
 use super::block::{BlockPanels, product, query_scale, rows_of};
-use super::forward::{BlockTape, Heads, Tape, gathered};
+use super::forward::{BlockTape, Heads, Tape, columns, gathered};
 use super::weights::Guards;
 use super::{BlockWeights, PIECE, Span, Weights, cut, owners, positions, spans};
 use crate::kernels::attention::{self, Grads, Queries, Saved};
+use crate::kernels::buffer::Buffer;
 use crate::kernels::elementwise::{add, sum_rows, swiglu, swiglu_backward};
 use crate::kernels::matmul::{Into, multiply};
 use crate::kernels::panels::{Matrix, Packed as Panels};
@@ -21,7 +22,7 @@ pub(crate) fn backward(model: &Model, tape: Tape, grad: &[f32]) -> Result<Vec<Op
     let Tape { batch, blocks, last, logits, lse } = tape;
     let last = pass.head(&last, logits, &lse, grad, &batch.targets);
     let dim = model.shape.dim;
-    let mut stream = vec![0.0; batch.tokens.len() * dim];
+    let mut stream = Buffer::zeros(batch.tokens.len() * dim);
     for (row, target) in last.chunks_exact(dim).zip(&batch.targets) {
         stream[target.row * dim..][..dim].copy_from_slice(row);
     }
@@ -46,21 +47,21 @@ struct Pass<'a> {
 /// What the feed-forward half hands on, one row for each row of the batch.
 struct Feed {
     /// Gradient of the residual stream between attention and feed-forward.
-    middle: Vec<f32>,
-    active: Vec<f32>,
-    gate_up: Vec<f32>,
-    normed: Vec<f32>,
+    middle: Buffer,
+    active: Buffer,
+    gate_up: Buffer,
+    normed: Buffer,
     /// Gradient of attention's result.
-    mixed: Vec<f32>,
-    norm: Vec<f32>,
+    mixed: Buffer,
+    norm: Buffer,
 }
 
 /// What the attention half hands on.
 struct Attention {
-    stream: Vec<f32>,
-    qkv: Vec<f32>,
-    normed: Vec<f32>,
-    norm: Vec<f32>,
+    stream: Buffer,
+    qkv: Buffer,
+    normed: Buffer,
+    norm: Buffer,
 }
 
 impl<'a> Pass<'a> {
@@ -75,18 +76,17 @@ impl<'a> Pass<'a> {
     fn head(
         &mut self,
         last: &[f32],
-        mut logits: Vec<f32>,
+        mut logits: Buffer,
         lse: &[f32],
         grad: &[f32],
         targets: &[crate::packed::Target],
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let (shape, places) = (&self.model.shape, Places::of(&self.model.shape));
         let (dim, vocab) = (shape.dim, shape.vocab);
         let mut right = Panels::default();
         right.fill(&self.model.pool, rows_of(self.weights.head(), dim));
-        let mut normed = vec![0.0; last.len()];
-        let mut out = vec![0.0; last.len()];
-        let mut partial = vec![0.0; lse.len().div_ceil(PIECE) * dim];
+        let (mut normed, mut out) = (Buffer::any(last.len()), Buffer::zeros(last.len()));
+        let mut partial = Buffer::zeros(lse.len().div_ceil(PIECE) * dim);
         let inputs = last.chunks(PIECE * dim).zip(targets.chunks(PIECE).zip(lse.chunks(PIECE).zip(grad.chunks(PIECE))));
         let outputs = normed.chunks_mut(PIECE * dim).zip(out.chunks_mut(PIECE * dim).zip(partial.chunks_mut(dim)));
         let tasks = inputs.zip(outputs.zip(logits.chunks_mut(PIECE * vocab))).collect();
@@ -96,7 +96,7 @@ impl<'a> Pass<'a> {
                 head::backward(row, target.token as usize, *lse, target.mask.as_ref(), *grad);
             }
             norm::forward(last, norm_weight, shape.eps, normed);
-            let mut pulled = vec![0.0; last.len()];
+            let mut pulled = Buffer::any(last.len());
             product(logits, right.view(), &mut pulled, Into::Replace);
             norm::backward(last, norm_weight, shape.eps, &pulled, out, partial);
         });
@@ -106,7 +106,7 @@ impl<'a> Pass<'a> {
     }
 
     /// One block; gives the gradient of the residual stream before it.
-    fn block(&mut self, places: BlockPlaces, weights: &BlockWeights<'_>, tape: BlockTape, stream: &[f32]) -> Vec<f32> {
+    fn block(&mut self, places: BlockPlaces, weights: &BlockWeights<'_>, tape: BlockTape, stream: &[f32]) -> Buffer {
         let (pool, shape) = (&self.model.pool, &self.model.shape);
         let (dim, query, hidden) = (shape.dim, shape.query(), shape.hidden);
         self.panels.backward(pool, shape, weights);
@@ -132,12 +132,12 @@ impl<'a> Pass<'a> {
         let (shape, rows) = (&self.model.shape, self.positions.len());
         let (dim, query, hidden) = (shape.dim, shape.query(), shape.hidden);
         let mut feed = Feed {
-            middle: stream.to_vec(),
-            active: vec![0.0; rows * hidden],
-            gate_up: vec![0.0; rows * 2 * hidden],
-            normed: vec![0.0; rows * dim],
-            mixed: vec![0.0; rows * query],
-            norm: vec![0.0; rows.div_ceil(PIECE) * dim],
+            middle: Buffer::copy(stream),
+            active: Buffer::any(rows * hidden),
+            gate_up: Buffer::any(rows * 2 * hidden),
+            normed: Buffer::any(rows * dim),
+            mixed: Buffer::any(rows * query),
+            norm: Buffer::zeros(rows.div_ceil(PIECE) * dim),
         };
         let inputs = tape.middle.chunks(PIECE * dim).zip(tape.gate_up.chunks(PIECE * 2 * hidden));
         let outputs = feed.middle.chunks_mut(PIECE * dim).zip(feed.norm.chunks_mut(dim));
@@ -148,24 +148,24 @@ impl<'a> Pass<'a> {
         self.model.pool.each(inputs.zip(outputs).collect(), |((x, gate_up), (outputs, (d_gate_up, mixed)))| {
             let ((middle, norm), (active, normed)) = outputs;
             swiglu(gate_up, hidden, active);
-            let mut pulled = vec![0.0; active.len()];
+            let mut pulled = Buffer::any(active.len());
             product(middle, panels.down.view(), &mut pulled, Into::Replace);
             swiglu_backward(gate_up, hidden, &pulled, d_gate_up);
             norm::forward(x, weights.feed_norm, shape.eps, normed);
-            pulled.resize(x.len(), 0.0);
-            product(d_gate_up, panels.gate_up.view(), &mut pulled[..x.len()], Into::Replace);
-            norm::backward(x, weights.feed_norm, shape.eps, &pulled[..x.len()], middle, norm);
+            let mut pulled = Buffer::any(x.len());
+            product(d_gate_up, panels.gate_up.view(), &mut pulled, Into::Replace);
+            norm::backward(x, weights.feed_norm, shape.eps, &pulled, middle, norm);
             product(middle, panels.output.view(), mixed, Into::Replace);
         });
         feed
     }
 
     /// Attention itself: gradients of queries, keys and values, for each sequence and key head.
-    fn heads(&self, tape: &BlockTape, grad: &[f32]) -> Vec<f32> {
+    fn heads(&self, tape: &BlockTape, grad: &[f32]) -> Buffer {
         let (shape, rows) = (&self.model.shape, self.positions.len());
         let (query, key, head) = (shape.query(), shape.key(), shape.head());
         let group = shape.heads / shape.kv_heads;
-        let mut out = vec![0.0; rows * (query + 2 * key)];
+        let mut out = Buffer::any(rows * (query + 2 * key));
         let pairs: Vec<(Span, usize)> =
             self.spans.iter().flat_map(|span| (0..shape.kv_heads).map(|key_head| (*span, key_head))).collect();
         let pieces = cut(&mut out, pairs.iter().map(|(span, _)| span.len * (group + 2) * head));
@@ -173,11 +173,8 @@ impl<'a> Pass<'a> {
             let own = Heads::of(&tape.qkv, *span, *key_head, shape);
             let from = span.start * query + key_head * span.len * group * head;
             let lse = span.start * shape.heads + key_head * span.len * group;
-            let picked: Vec<f32> = grad[span.start * query..(span.start + span.len) * query]
-                .chunks_exact(query)
-                .flat_map(|row| &row[key_head * group * head..][..group * head])
-                .copied()
-                .collect();
+            let rows = &grad[span.start * query..(span.start + span.len) * query];
+            let picked = columns(rows, query, key_head * group * head, group * head);
             let saved = Saved {
                 queries: Queries { rows: &own.queries, head, group, first: 0 },
                 keys: &own.keys,
@@ -193,14 +190,14 @@ impl<'a> Pass<'a> {
         out
     }
 
-    fn attention(&self, weights: &BlockWeights<'_>, tape: &BlockTape, heads: &[f32], middle: Vec<f32>) -> Attention {
+    fn attention(&self, weights: &BlockWeights<'_>, tape: &BlockTape, heads: &[f32], middle: Buffer) -> Attention {
         let (shape, rows) = (&self.model.shape, self.positions.len());
         let (dim, width) = (shape.dim, shape.query() + 2 * shape.key());
         let mut all = Attention {
             stream: middle,
-            qkv: vec![0.0; rows * width],
-            normed: vec![0.0; rows * dim],
-            norm: vec![0.0; rows.div_ceil(PIECE) * dim],
+            qkv: Buffer::any(rows * width),
+            normed: Buffer::any(rows * dim),
+            norm: Buffer::zeros(rows.div_ceil(PIECE) * dim),
         };
         let inputs = tape.x.chunks(PIECE * dim).zip(self.owners.chunks(PIECE).zip(self.positions.chunks(PIECE)));
         let outputs = all.stream.chunks_mut(PIECE * dim).zip(all.norm.chunks_mut(dim));
@@ -212,7 +209,7 @@ impl<'a> Pass<'a> {
                 rope.turn(&mut row[..shape.query() + shape.key()], *position, true);
             }
             norm::forward(x, weights.attention_norm, shape.eps, normed);
-            let mut pulled = vec![0.0; x.len()];
+            let mut pulled = Buffer::any(x.len());
             product(qkv, panels.qkv.view(), &mut pulled, Into::Replace);
             norm::backward(x, weights.attention_norm, shape.eps, &pulled, stream.0, stream.1);
         });
@@ -256,10 +253,12 @@ impl<'a> Pass<'a> {
         right.fill(&self.model.pool, rows_of(input, width));
         let mut grad = vec![0.0; height * width];
         let left = rows_of(out, height).transposed();
-        let tasks = grad.chunks_mut(PIECE * width).enumerate().collect();
-        self.model.pool.each(tasks, |(piece, grad)| {
+        // Wide pieces: the left-hand side is read across its rows.
+        let piece = height.div_ceil(self.model.pool.threads()).clamp(64, 384).next_multiple_of(8);
+        let tasks = grad.chunks_mut(piece * width).enumerate().collect();
+        self.model.pool.each(tasks, |(index, grad)| {
             let rows = grad.len() / width;
-            multiply(left.slice_rows(piece * PIECE, rows), right.view(), grad, width, Into::Replace);
+            multiply(left.slice_rows(index * piece, rows), right.view(), grad, width, Into::Replace);
         });
         let model = self.model;
         for adapter in model.adapters.iter().filter(|adapter| adapter.base == place) {

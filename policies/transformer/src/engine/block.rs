@@ -2,6 +2,7 @@
 //! all go through these, so a row's bits are the same in all three.
 
 use crate::Shape;
+use crate::kernels::buffer::Buffer;
 use crate::kernels::elementwise::{add_row, swiglu};
 use crate::kernels::matmul::{Into, multiply};
 use crate::kernels::norm;
@@ -12,7 +13,7 @@ use crate::kernels::rope::Rope;
 use super::BlockWeights;
 
 /// A block's weights as right-hand sides.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct BlockPanels {
     pub(crate) qkv: Packed,
     pub(crate) output: Packed,
@@ -66,7 +67,7 @@ pub(crate) fn enter(
     qkv: &mut [f32],
 ) {
     let Setting { shape, rope } = setting;
-    let mut normed = vec![0.0; x.len()];
+    let mut normed = Buffer::any(x.len());
     norm::forward(x, norm_weight, shape.eps, &mut normed);
     product(&normed, right, qkv, Into::Replace);
     if let Some(bias) = bias {
@@ -98,10 +99,10 @@ pub(crate) fn leave(shape: &Shape, feed_norm: &[f32], right: &BlockPanels, x: &[
     let Left { middle, gate_up, out } = left;
     middle.copy_from_slice(x);
     product(mixed, right.output.view(), middle, Into::Add);
-    let mut normed = vec![0.0; x.len()];
+    let mut normed = Buffer::any(x.len());
     norm::forward(middle, feed_norm, shape.eps, &mut normed);
     product(&normed, right.gate_up.view(), gate_up, Into::Replace);
-    let mut active = vec![0.0; gate_up.len() / 2];
+    let mut active = Buffer::any(gate_up.len() / 2);
     swiglu(gate_up, shape.hidden, &mut active);
     out.copy_from_slice(middle);
     product(&active, right.down.view(), out, Into::Add);

@@ -4,6 +4,7 @@ use super::block::{BlockPanels, Left, Setting, enter, leave, product, rows_of};
 use super::weights::Guards;
 use super::{BlockWeights, PIECE, Span, Weights, cut, gather_heads, owners, positions, spans};
 use crate::kernels::attention::{self, Queries};
+use crate::kernels::buffer::Buffer;
 use crate::kernels::cache::Cache;
 use crate::kernels::head::{Normaliser, normalise};
 use crate::kernels::matmul::Into;
@@ -18,8 +19,8 @@ pub(crate) struct Tape {
     pub(crate) batch: Packed,
     pub(crate) blocks: Vec<BlockTape>,
     /// The residual stream at the rows that predict a scored token.
-    pub(crate) last: Vec<f32>,
-    pub(crate) logits: Vec<f32>,
+    pub(crate) last: Buffer,
+    pub(crate) logits: Buffer,
     /// Logarithm of each scored token's normaliser.
     pub(crate) lse: Vec<f32>,
 }
@@ -28,14 +29,14 @@ pub(crate) struct Tape {
 #[derive(Default)]
 pub(crate) struct BlockTape {
     /// The residual stream before the block.
-    pub(crate) x: Vec<f32>,
+    pub(crate) x: Buffer,
     /// Scaled queries, keys, values, rotated.
-    pub(crate) qkv: Vec<f32>,
+    pub(crate) qkv: Buffer,
     /// Attention's result, head by head.
-    pub(crate) mixed: Vec<f32>,
-    pub(crate) lse: Vec<f32>,
-    pub(crate) middle: Vec<f32>,
-    pub(crate) gate_up: Vec<f32>,
+    pub(crate) mixed: Buffer,
+    pub(crate) lse: Buffer,
+    pub(crate) middle: Buffer,
+    pub(crate) gate_up: Buffer,
 }
 
 /// Reads a batch that was checked. A given tape is filled.
@@ -45,9 +46,9 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
     let shape = &model.shape;
     let spans = spans(batch);
     let dim = shape.dim;
-    let mut x = Vec::with_capacity(batch.tokens.len() * dim);
-    for token in &batch.tokens {
-        x.extend_from_slice(&weights.embedding()[*token as usize * dim..][..dim]);
+    let mut x = Buffer::any(batch.tokens.len() * dim);
+    for (row, token) in x.chunks_exact_mut(dim).zip(&batch.tokens) {
+        row.copy_from_slice(&weights.embedding()[*token as usize * dim..][..dim]);
     }
     let mut panels = BlockPanels::default();
     let mut spare = BlockTape::default();
@@ -61,9 +62,9 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
             x = next;
         }
     }
-    let mut last = Vec::with_capacity(batch.targets.len() * dim);
-    for target in &batch.targets {
-        last.extend_from_slice(&x[target.row * dim..][..dim]);
+    let mut last = Buffer::any(batch.targets.len() * dim);
+    for (row, target) in last.chunks_exact_mut(dim).zip(&batch.targets) {
+        row.copy_from_slice(&x[target.row * dim..][..dim]);
     }
     drop(x);
     Ok(score(model, &weights, batch, last, tape))
@@ -77,10 +78,10 @@ fn run_block(
     spans: &[Span],
     x: &[f32],
     tape: &mut BlockTape,
-) -> Vec<f32> {
+) -> Buffer {
     let (shape, rows) = (&model.shape, x.len() / model.shape.dim);
     let width = shape.query() + 2 * shape.key();
-    tape.qkv.resize(rows * width, 0.0);
+    tape.qkv = Buffer::any(rows * width);
     let setting = Setting { shape, rope: &model.rope };
     let positions = positions(spans);
     let tasks = x.chunks(PIECE * shape.dim).zip(positions.chunks(PIECE)).zip(tape.qkv.chunks_mut(PIECE * width));
@@ -88,9 +89,9 @@ fn run_block(
         enter(setting, (block.attention_norm, block.bias), panels.qkv.view(), x, positions, qkv);
     });
     attend(model, spans, tape);
-    tape.middle.resize(x.len(), 0.0);
-    tape.gate_up.resize(rows * 2 * shape.hidden, 0.0);
-    let mut out = vec![0.0; x.len()];
+    tape.middle = Buffer::any(x.len());
+    tape.gate_up = Buffer::any(rows * 2 * shape.hidden);
+    let mut out = Buffer::any(x.len());
     let owners = owners(spans);
     let inputs = x.chunks(PIECE * shape.dim).zip(owners.chunks(PIECE).zip(positions.chunks(PIECE)));
     let outputs = tape.middle.chunks_mut(PIECE * shape.dim).zip(tape.gate_up.chunks_mut(PIECE * 2 * shape.hidden));
@@ -104,8 +105,8 @@ fn run_block(
 }
 
 /// Attention's result for some rows, row by row.
-pub(super) fn gathered(heads: &[f32], owners: &[Span], positions: &[usize], shape: &Shape) -> Vec<f32> {
-    let mut mixed = vec![0.0; owners.len() * shape.query()];
+pub(super) fn gathered(heads: &[f32], owners: &[Span], positions: &[usize], shape: &Shape) -> Buffer {
+    let mut mixed = Buffer::any(owners.len() * shape.query());
     for ((row, span), position) in mixed.chunks_exact_mut(shape.query()).zip(owners).zip(positions) {
         gather_heads(heads, *span, *position, shape, row);
     }
@@ -117,8 +118,8 @@ fn attend(model: &Model, spans: &[Span], tape: &mut BlockTape) {
     let shape = &model.shape;
     let rows: usize = spans.iter().map(|span| span.len).sum();
     let group = shape.heads / shape.kv_heads;
-    tape.mixed.resize(rows * shape.query(), 0.0);
-    tape.lse.resize(rows * shape.heads, 0.0);
+    tape.mixed = Buffer::any(rows * shape.query());
+    tape.lse = Buffer::any(rows * shape.heads);
     let pairs: Vec<(Span, usize)> =
         spans.iter().flat_map(|span| (0..shape.kv_heads).map(|key_head| (*span, key_head))).collect();
     let mixed = cut(&mut tape.mixed, pairs.iter().map(|(span, _)| span.len * group * shape.head()));
@@ -127,7 +128,7 @@ fn attend(model: &Model, spans: &[Span], tape: &mut BlockTape) {
     let tasks = pairs.iter().zip(mixed.into_iter().zip(lse)).collect();
     model.pool.each(tasks, |((span, key_head), (mixed, lse))| {
         let heads = Heads::of(qkv, *span, *key_head, shape);
-        let mut cache = Cache::new(shape.head());
+        let mut cache = Cache::with_room(shape.head(), span.len);
         for (key, value) in heads.keys.chunks_exact(shape.head()).zip(heads.values.chunks_exact(shape.head())) {
             cache.push(key, value);
         }
@@ -138,17 +139,17 @@ fn attend(model: &Model, spans: &[Span], tape: &mut BlockTape) {
 
 /// One sequence's queries, keys and values that belong to one key head, copied out of all rows.
 pub(super) struct Heads {
-    pub(super) queries: Vec<f32>,
-    pub(super) keys: Vec<f32>,
-    pub(super) values: Vec<f32>,
+    pub(super) queries: Buffer,
+    pub(super) keys: Buffer,
+    pub(super) values: Buffer,
 }
 
 impl Heads {
     pub(super) fn of(qkv: &[f32], span: Span, key_head: usize, shape: &Shape) -> Heads {
         let (head, query, key) = (shape.head(), shape.query(), shape.key());
         let (width, group) = (query + 2 * key, query / shape.kv_heads);
-        let rows = || qkv[span.start * width..(span.start + span.len) * width].chunks_exact(width);
-        let pick = |from: usize, len: usize| rows().flat_map(|row| &row[from..from + len]).copied().collect();
+        let rows = &qkv[span.start * width..(span.start + span.len) * width];
+        let pick = |from: usize, len: usize| columns(rows, width, from, len);
         Heads {
             queries: pick(key_head * group, group),
             keys: pick(query + key_head * head, head),
@@ -157,13 +158,22 @@ impl Heads {
     }
 }
 
+/// Some columns of rows this wide.
+pub(super) fn columns(rows: &[f32], width: usize, from: usize, len: usize) -> Buffer {
+    let mut picked = Buffer::any(rows.len() / width * len);
+    for (to, row) in picked.chunks_exact_mut(len).zip(rows.chunks_exact(width)) {
+        to.copy_from_slice(&row[from..from + len]);
+    }
+    picked
+}
+
 /// Projects the scored rows on the vocabulary.
-fn score(model: &Model, weights: &Weights<'_>, batch: &Packed, last: Vec<f32>, tape: Option<&mut Tape>) -> Measured {
+fn score(model: &Model, weights: &Weights<'_>, batch: &Packed, last: Buffer, tape: Option<&mut Tape>) -> Measured {
     let shape = &model.shape;
     let (dim, vocab, count) = (shape.dim, shape.vocab, batch.targets.len());
     let mut right = Panels::default();
     right.fill(&model.pool, rows_of(weights.head(), dim).transposed());
-    let mut logits = vec![0.0; if tape.is_some() { count * vocab } else { 0 }];
+    let mut logits = Buffer::any(if tape.is_some() { count * vocab } else { 0 });
     let empty = Normaliser { lse: 0.0, entropy: 0.0, removed: 0.0 };
     let mut found = vec![(empty, 0.0f32); count];
     // Without a tape each piece brings its own room for logits.
@@ -174,12 +184,12 @@ fn score(model: &Model, weights: &Weights<'_>, batch: &Packed, last: Vec<f32>, t
     let inputs = last.chunks(PIECE * dim).zip(batch.targets.chunks(PIECE));
     let tasks = inputs.zip(kept.into_iter().zip(found.chunks_mut(PIECE))).collect();
     model.pool.each(tasks, |((last, targets), (kept, found))| {
-        let mut own = Vec::new();
+        let mut own = Buffer::default();
         let logits = kept.unwrap_or_else(|| {
-            own.resize(targets.len() * vocab, 0.0);
+            own = Buffer::any(targets.len() * vocab);
             &mut own
         });
-        let mut normed = vec![0.0; last.len()];
+        let mut normed = Buffer::any(last.len());
         norm::forward(last, weights.norm(), shape.eps, &mut normed);
         product(&normed, right.view(), logits, Into::Replace);
         let mut scratch = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) struct Span {
 
 /// The sequences of a batch.
 pub(crate) fn spans(batch: &Packed) -> Vec<Span> {
-    let pairs = batch.offsets.windows(2);
+    let pairs = batch.starts.windows(2);
     pairs.map(|pair| Span { start: pair[0], len: pair[1] - pair[0] }).filter(|span| span.len > 0).collect()
 }
 

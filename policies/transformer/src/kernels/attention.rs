@@ -2,8 +2,7 @@
 //! key head: their queries are `group` rows for each token. No `tokens × tokens` matrix is ever
 //! held: a block of queries at a time, and the backward pass computes its probabilities again.
 
-use std::cell::RefCell;
-
+use super::buffer::Buffer;
 use super::cache::Cache;
 use super::elementwise::exp;
 use super::matmul::{Into, multiply};
@@ -60,33 +59,24 @@ impl<'a> Queries<'a> {
 /// Attends every query to the keys up to its own position. `out` is laid out as the queries; `lse`
 /// gets the logarithm of each row's normaliser.
 pub(crate) fn forward(queries: Queries<'_>, cache: &Cache, out: &mut [f32], lse: &mut [f32]) {
-    thread_local! {
-        static SCORES: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
-        static SUMS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
-    }
     let head = queries.head;
-    SCORES.with_borrow_mut(|scores| {
-        SUMS.with_borrow_mut(|sums| {
-            for block in queries.blocks() {
-                scores.resize(block.rows * block.stride, 0.0);
-                let (from, limit, stride) = (block.from, block.limit, block.stride);
-                multiply(queries.of(&block, queries.rows), cache.keys(limit), scores, stride, Into::Replace);
-                sums.clear();
-                for (row, scores) in scores.chunks_exact_mut(stride).enumerate() {
-                    let (greatest, sum) = weigh(&mut scores[..limit], queries.seen(from + row));
-                    lse[from + row] = greatest + f64::from(sum).ln() as f32;
-                    sums.push(sum);
-                }
-                let weights = Matrix::rows(scores, block.rows, limit, stride);
-                let out = &mut out[from * head..][..block.rows * head];
-                multiply(weights, cache.values(limit), out, head, Into::Replace);
-                for (out, sum) in out.chunks_exact_mut(head).zip(&*sums) {
-                    let scale = 1.0 / sum;
-                    out.iter_mut().for_each(|value| *value *= scale);
-                }
-            }
-        });
-    });
+    for block in queries.blocks() {
+        let (mut scores, mut sums) = (Buffer::any(block.rows * block.stride), Buffer::any(block.rows));
+        let (from, limit, stride) = (block.from, block.limit, block.stride);
+        multiply(queries.of(&block, queries.rows), cache.keys(limit), &mut scores, stride, Into::Replace);
+        for (row, scores) in scores.chunks_exact_mut(stride).enumerate() {
+            let (greatest, sum) = weigh(&mut scores[..limit], queries.seen(from + row));
+            lse[from + row] = greatest + f64::from(sum).ln() as f32;
+            sums[row] = sum;
+        }
+        let weights = Matrix::rows(&scores, block.rows, limit, stride);
+        let out = &mut out[from * head..][..block.rows * head];
+        multiply(weights, cache.values(limit), out, head, Into::Replace);
+        for (out, sum) in out.chunks_exact_mut(head).zip(&*sums) {
+            let scale = 1.0 / sum;
+            out.iter_mut().for_each(|value| *value *= scale);
+        }
+    }
 }
 
 /// Scores become `e^(score - greatest)`, those past the `seen` first zero; gives the greatest score
@@ -145,7 +135,8 @@ pub(crate) fn backward(saved: &Saved<'_>, grads: &mut Grads<'_>) {
     let queries = saved.queries;
     let head = queries.head;
     // `keys · queriesᵀ` wants keys as columns, `scores · keys` wants them as rows; so for values.
-    let (mut forth, mut back) = (Cache::new(head), Cache::new(head));
+    let room = saved.keys.len() / head;
+    let (mut forth, mut back) = (Cache::with_room(head, room), Cache::with_room(head, room));
     for (key, value) in saved.keys.chunks_exact(head).zip(saved.values.chunks_exact(head)) {
         forth.push(key, value);
         back.push(value, key);
@@ -153,13 +144,11 @@ pub(crate) fn backward(saved: &Saved<'_>, grads: &mut Grads<'_>) {
     grads.keys.fill(0.0);
     grads.values.fill(0.0);
     let alone = Pool::alone();
-    let (mut weights, mut pulls) = (Vec::new(), Vec::new());
     let (mut packed_queries, mut packed_grad) = (Packed::default(), Packed::default());
     for block in queries.blocks() {
         let (rows, limit, stride) = (block.rows, block.limit, block.stride);
         let (query, grad) = (queries.of(&block, queries.rows), queries.of(&block, saved.grad));
-        weights.resize(rows * stride, 0.0);
-        pulls.resize(rows * stride, 0.0);
+        let (mut weights, mut pulls) = (Buffer::any(rows * stride), Buffer::any(rows * stride));
         multiply(query, forth.keys(limit), &mut weights, stride, Into::Replace);
         multiply(grad, back.keys(limit), &mut pulls, stride, Into::Replace);
         let both = weights.chunks_exact_mut(stride).zip(pulls.chunks_exact_mut(stride));

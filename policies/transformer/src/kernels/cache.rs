@@ -21,6 +21,14 @@ impl Cache {
         Cache { keys: Vec::new(), values: Vec::new(), head, len: 0, width: width() }
     }
 
+    /// A cache that will hold so many positions.
+    pub(crate) fn with_room(head: usize, positions: usize) -> Cache {
+        let mut cache = Cache::new(head);
+        cache.keys.reserve(positions.next_multiple_of(cache.width) * head);
+        cache.values.reserve(positions.next_multiple_of(BLOCK) * head.next_multiple_of(cache.width));
+        cache
+    }
+
     /// Adds one position.
     pub(crate) fn push(&mut self, key: &[f32], value: &[f32]) {
         let (width, head, position) = (self.width, self.head, self.len);

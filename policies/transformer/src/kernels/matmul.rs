@@ -43,7 +43,7 @@ impl WithSimd for Product<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         // Accumulators, two vectors of the right-hand side and one broadcast must fit the registers.
-        if S::REGISTER_COUNT >= 32 { self.run::<S, 12>(simd) } else { self.run::<S, 6>(simd) }
+        if S::REGISTER_COUNT >= 32 { self.run::<S, 8>(simd) } else { self.run::<S, 6>(simd) }
     }
 }
 
@@ -54,21 +54,26 @@ impl Product<'_> {
         let width = 2 * S::F32_LANES;
         for (block, from) in (0..b.k).step_by(b.block).enumerate() {
             let depth = b.block.min(b.k - from);
-            pack_left::<M>(left, a, from, depth);
+            if a.col != 1 {
+                pack_left::<M>(left, a, from, depth);
+            }
             for panel in 0..b.n.div_ceil(width) {
                 let first = panel * width;
                 let cols = width.min(b.n - first);
                 let right = b.part(block, panel, depth, width);
                 for row in (0..a.rows).step_by(M) {
                     let rows = M.min(a.rows - row);
-                    let target = Tile { c: &mut c[row * stride + first..], stride, rows, cols, into };
-                    let left = &left[row * depth..][..tall::<M>(rows) * depth];
-                    match tall::<M>(rows) {
-                        1 => target.compute::<S, 1>(simd, left, right),
-                        2 => target.compute::<S, 2>(simd, left, right),
-                        4 => target.compute::<S, 4>(simd, left, right),
-                        8 => target.compute::<S, 8>(simd, left, right),
-                        _ => target.compute::<S, M>(simd, left, right),
+                    let tile = Tile { c: &mut c[row * stride + first..], stride, rows, cols, into };
+                    if a.col == 1 {
+                        let left = &a.data[row * a.row + from..];
+                        match tall::<M>(rows) {
+                            1 => tile.of_rows::<S, 1>(simd, left, a.row, depth, right),
+                            2 => tile.of_rows::<S, 2>(simd, left, a.row, depth, right),
+                            4 => tile.of_rows::<S, 4>(simd, left, a.row, depth, right),
+                            _ => tile.of_rows::<S, M>(simd, left, a.row, depth, right),
+                        }
+                    } else {
+                        tile.of_columns::<S, M>(simd, &left[row * depth..][..M * depth], right);
                     }
                 }
             }
@@ -83,7 +88,6 @@ fn tall<const M: usize>(rows: usize) -> usize {
     match rows {
         1 | 2 => rows,
         3 | 4 => 4,
-        5..=8 if M > 8 => 8,
         _ => M,
     }
 }
@@ -92,28 +96,18 @@ fn tall<const M: usize>(rows: usize) -> usize {
 #[inline(always)]
 fn pack_left<const M: usize>(left: &mut Vec<f32>, a: Matrix<'_>, from: usize, depth: usize) {
     left.resize(a.rows.next_multiple_of(M) * depth, 0.0);
-    for row in (0..a.rows).step_by(M) {
-        let rows = M.min(a.rows - row);
-        let tall = tall::<M>(rows);
-        let tile = &mut left[row * depth..][..tall * depth];
-        if a.row == 1 {
-            for (step, tile) in tile.chunks_exact_mut(tall).enumerate() {
-                let source = (from + step) * a.col + row;
-                tile[..rows].copy_from_slice(&a.data[source..source + rows]);
-                tile[rows..].fill(0.0);
-            }
-            continue;
-        }
-        for lane in 0..tall {
-            let targets = tile[lane..].iter_mut().step_by(tall);
-            if lane >= rows {
-                targets.for_each(|target| *target = 0.0);
-            } else if a.col == 1 {
-                let source = &a.data[(row + lane) * a.row + from..][..depth];
-                targets.zip(source).for_each(|(target, value)| *target = *value);
-            } else {
-                let source = a.data[(row + lane) * a.row + from * a.col..].iter().step_by(a.col);
-                targets.zip(source).for_each(|(target, value)| *target = *value);
+    // One column of the left-hand side after another: they lie far apart, their rows side by side.
+    for step in 0..depth {
+        let source = &a.data[(from + step) * a.col..];
+        for (tile, row) in (0..a.rows).step_by(M).enumerate() {
+            let target = &mut left[(tile * depth + step) * M..][..M];
+            match source[row * a.row..].first_chunk::<M>() {
+                Some(source) if a.row == 1 && row + M <= a.rows => target.copy_from_slice(source),
+                _ => {
+                    target.fill(0.0);
+                    let source = source[row * a.row..].iter().step_by(a.row);
+                    target.iter_mut().zip(source).take(a.rows - row).for_each(|(to, from)| *to = *from);
+                }
             }
         }
     }
@@ -129,12 +123,32 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
+    /// The left-hand side is read where it lies, `stride` between rows.
     #[inline(always)]
-    fn compute<S: Simd, const M: usize>(self, simd: S, left: &[f32], right: &[f32]) {
+    fn of_rows<S: Simd, const M: usize>(self, simd: S, left: &[f32], stride: usize, depth: usize, right: &[f32]) {
+        let (right, _) = S::as_simd_f32s(right);
+        let (right, _) = right.as_chunks::<2>();
+        let right = &right[..depth];
+        // Rows past the last stand for the last; their sums are thrown away.
+        let left: [&[f32]; M] = std::array::from_fn(|row| &left[row.min(self.rows - 1) * stride..][..depth]);
         let mut sums = [[simd.splat_f32s(0.0); 2]; M];
+        for (step, right) in right.iter().enumerate() {
+            for row in 0..M {
+                let value = simd.splat_f32s(left[row][step]);
+                sums[row][0] = simd.mul_add_f32s(value, right[0], sums[row][0]);
+                sums[row][1] = simd.mul_add_f32s(value, right[1], sums[row][1]);
+            }
+        }
+        self.write::<S, M>(simd, &sums);
+    }
+
+    /// The left-hand side was interleaved.
+    #[inline(always)]
+    fn of_columns<S: Simd, const M: usize>(self, simd: S, left: &[f32], right: &[f32]) {
         let (left, _) = left.as_chunks::<M>();
         let (right, _) = S::as_simd_f32s(right);
         let (right, _) = right.as_chunks::<2>();
+        let mut sums = [[simd.splat_f32s(0.0); 2]; M];
         for (left, right) in left.iter().zip(right) {
             for row in 0..M {
                 let value = simd.splat_f32s(left[row]);
@@ -142,6 +156,11 @@ impl Tile<'_> {
                 sums[row][1] = simd.mul_add_f32s(value, right[1], sums[row][1]);
             }
         }
+        self.write::<S, M>(simd, &sums);
+    }
+
+    #[inline(always)]
+    fn write<S: Simd, const M: usize>(self, simd: S, sums: &[[S::f32s; 2]; M]) {
         let lanes = S::F32_LANES;
         for (row, sums) in sums.iter().enumerate().take(self.rows) {
             let target = &mut self.c[row * self.stride..][..self.cols];

@@ -7,6 +7,7 @@
 //! interleaved partial sums.
 
 pub(crate) mod attention;
+pub(crate) mod buffer;
 pub(crate) mod cache;
 pub(crate) mod elementwise;
 pub(crate) mod head;

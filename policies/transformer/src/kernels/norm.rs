@@ -1,5 +1,6 @@
 //! RMSNorm: `y = x / sqrt(mean(x²) + eps) · weight`.
 
+use super::buffer::Buffer;
 use super::{sum2, vectorised};
 
 #[inline(always)]
@@ -33,7 +34,7 @@ pub(crate) fn forward(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
 /// `s = 1 / rms` and `g = grad · weight`: `d_x = s g - s³ x Σ(g x) / dim`.
 pub(crate) fn backward(x: &[f32], weight: &[f32], eps: f32, grad: &[f32], d_x: &mut [f32], d_weight: &mut [f32]) {
     let dim = weight.len();
-    let mut weighted = vec![0.0; dim];
+    let mut weighted = Buffer::any(dim);
     vectorised(
         #[inline(always)]
         || {
@@ -53,7 +54,7 @@ pub(crate) fn backward(x: &[f32], weight: &[f32], eps: f32, grad: &[f32], d_x: &
                     |a, b| a * b,
                 );
                 let pull = scale * scale * scale * dot / dim as f32;
-                for ((d_x, weighted), x) in d_x.iter_mut().zip(&weighted).zip(x) {
+                for ((d_x, weighted), x) in d_x.iter_mut().zip(&*weighted).zip(x) {
                     *d_x += scale * weighted - pull * x;
                 }
             }

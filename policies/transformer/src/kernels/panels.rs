@@ -5,6 +5,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::buffer::Buffer;
 use super::pool::Pool;
 
 /// A matrix by its strides; a transpose is free.
@@ -76,9 +77,9 @@ impl<'a> Panels<'a> {
 }
 
 /// Panels that are kept: a weight that many products share, or scratch space.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Packed {
-    data: Vec<f32>,
+    data: Buffer,
     k: usize,
     n: usize,
     block: usize,
@@ -91,7 +92,10 @@ impl Packed {
         (self.k, self.n, self.block) = (matrix.rows, matrix.cols, block_of(matrix.rows));
         let panels = self.n.div_ceil(width);
         let size = self.block * width;
-        self.data.resize(self.k.div_ceil(self.block) * panels * size, 0.0);
+        let len = self.k.div_ceil(self.block) * panels * size;
+        if self.data.len() != len {
+            self.data = Buffer::any(len);
+        }
         // A handful of panels to a task: packing one takes microseconds.
         let group = (panels * self.k.div_ceil(self.block)).div_ceil(4 * pool.threads()).max(1);
         let tasks: Vec<_> = self.data.chunks_mut(size * group).enumerate().collect();

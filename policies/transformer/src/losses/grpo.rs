@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{check_len, constant, values};
+use super::{above, check_len, constant, values};
 use crate::{Error, Result};
 
 /// How the tokens' losses become one number: `n` sequences, `T_i` scored tokens in sequence `i`. A
@@ -177,13 +177,13 @@ fn check(batch: &Batch<'_>, settings: &Settings, count: usize) -> Result<()> {
             "rollouts must have one entry for each sequence".to_owned()
         } else if !(settings.clip_low >= 0.0 && settings.clip_low <= 1.0 && settings.clip_high >= 0.0) {
             "clip_low must be between 0 and 1, clip_high at least 0".to_owned()
-        } else if settings.dual_clip.is_some_and(|limit| !(limit > 1.0)) {
+        } else if settings.dual_clip.is_some_and(|limit| !above(limit, 1.0)) {
             "dual_clip must be above 1".to_owned()
-        } else if !(settings.kl >= 0.0) || (settings.kl > 0.0 && batch.reference.is_none()) {
+        } else if settings.kl != 0.0 && (!above(settings.kl, 0.0) || batch.reference.is_none()) {
             "kl must be at least 0, and above 0 it wants reference log-probabilities".to_owned()
         } else if batch.advantages.iter().any(|advantage| !advantage.is_finite()) {
             "an advantage is not finite".to_owned()
-        } else if matches!(settings.aggregation, Aggregation::SeqMeanTokenSumNorm(constant) if !(constant > 0.0)) {
+        } else if matches!(settings.aggregation, Aggregation::SeqMeanTokenSumNorm(constant) if !above(constant, 0.0)) {
             "the constant of seq-mean-token-sum-norm must be above 0".to_owned()
         } else {
             return Ok(());

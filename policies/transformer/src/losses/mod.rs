@@ -26,3 +26,8 @@ fn check_len(name: &str, found: usize, wanted: usize) -> Result<()> {
     }
     Err(Error::Batch(format!("{name} has {found} entries and must have {wanted}, one for each scored token")))
 }
+
+/// Whether a setting is a number above a bound.
+fn above(value: f64, bound: f64) -> bool {
+    value.is_finite() && value > bound
+}

@@ -3,6 +3,7 @@
 use super::{Row, Sampler};
 use crate::engine::{Left, PIECE, Setting, enter, leave, product};
 use crate::kernels::attention::{self, Queries};
+use crate::kernels::buffer::Buffer;
 use crate::kernels::cache::Cache;
 use crate::kernels::matmul::Into;
 use crate::kernels::norm;
@@ -23,7 +24,7 @@ impl Sampler {
         let mut logits = vec![0.0; chunks.len() * shape.vocab];
         let tasks = last.chunks(PIECE * shape.dim).zip(logits.chunks_mut(PIECE * shape.vocab)).collect();
         pool.each(tasks, |(last, logits)| {
-            let mut normed = vec![0.0; last.len()];
+            let mut normed = Buffer::any(last.len());
             norm::forward(last, &self.norm, shape.eps, &mut normed);
             product(&normed, self.head.view(), logits, Into::Replace);
         });
@@ -116,8 +117,7 @@ impl Sampler {
         let Some(out) = out else { return };
         let picked: Vec<f32> = rows().flat_map(|row| &row[key_head * group..][..group]).copied().collect();
         let queries = Queries { rows: &picked, head, group: shape.heads / shape.kv_heads, first };
-        let mut found = vec![0.0; picked.len()];
-        let mut lse = vec![0.0; picked.len() / head];
+        let (mut found, mut lse) = (Buffer::any(picked.len()), Buffer::any(picked.len() / head));
         attention::forward(queries, cache, &mut found, &mut lse);
         for (found, out) in found.chunks_exact(group).zip(out.chunks_exact_mut(query)) {
             out[key_head * group..][..group].copy_from_slice(found);
@@ -130,8 +130,8 @@ impl Sampler {
         let inputs = x.chunks(PIECE * shape.dim).zip(mixed.chunks(PIECE * shape.query()));
         let tasks = inputs.zip(out.chunks_mut(PIECE * shape.dim)).collect();
         pool.each(tasks, |((x, mixed), out)| {
-            let mut middle = vec![0.0; x.len()];
-            let mut gate_up = vec![0.0; x.len() / shape.dim * 2 * shape.hidden];
+            let mut middle = Buffer::any(x.len());
+            let mut gate_up = Buffer::any(x.len() / shape.dim * 2 * shape.hidden);
             let left = Left { middle: &mut middle, gate_up: &mut gate_up, out };
             leave(shape, &block.feed_norm, &block.panels, x, mixed, left);
         });

@@ -163,7 +163,7 @@ fn files_that_do_not_fit_are_refused() {
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, wanted) in [
         ("\"version\": 1", "\"version\": 2", "version 2"),
-        ("\"dim\": 36", "\"dim\": 30", "has shape"),
+        ("\"dim\": 36", "\"dim\": 48", "has shape"),
         ("\"layers\": 3", "\"layers\": 4", "layers.3.attention.norm"),
         ("\"heads\": 6", "\"heads\": 5", "multiple"),
         ("\"tied\"", "\"tide\"", "tide"),

@@ -1,1 +1,0 @@
-//! Models that others trained: GGUF and Hugging Face folders, and low-rank adapters on them.

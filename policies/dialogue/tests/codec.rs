@@ -81,21 +81,8 @@ fn the_file_reads_back_and_its_version_is_checked() {
     assert!(matches!(Codec::from_json("[]"), Err(CodecError::Format(_))));
 }
 
-/// A tokenizer as chat models have it: ids of its added tokens at the end, byte-level.
 fn foreign() -> Json {
-    let codec = common::codec(&common::episodes(), 700);
-    let mut file: Json = serde_json::from_str(&codec.to_json()).unwrap();
-    file.as_object_mut().unwrap().remove("tribunal");
-    let added = ["<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"].iter().zip(700..);
-    let added = added.map(|(content, id)| {
-        json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
-               "normalized": false, "special": !content.contains("tool")})
-    });
-    file["added_tokens"] = added.collect();
-    for mark in Mark::COMPACT {
-        file["model"]["vocab"].as_object_mut().unwrap().remove(mark.text());
-    }
-    file
+    common::foreign(&common::episodes(), true)
 }
 
 #[test]

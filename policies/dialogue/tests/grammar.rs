@@ -99,6 +99,35 @@ fn what_an_analyst_writes_is_lawful() {
 }
 
 #[test]
+fn chat_has_the_same_grammar_around_it() {
+    let episodes = common::episodes();
+    let tools = common::tools("state");
+    for tool_call in [true, false] {
+        let codec = Arc::new(Codec::from_json(&common::foreign(&episodes, tool_call).to_string()).unwrap());
+        let grammar = Grammar::new(&codec, &tools, &shop()).unwrap();
+        for action in [
+            query("SELECT o.id FROM orders o WHERE o.total > 1"),
+            Action::call("issue_refund", serde_json::json!({"source_id": 7, "amount": "1.50", "reason": "a \"b\"\n"})),
+            Action::call("submit", serde_json::json!({"columns": ["a", "b"], "rows": [[1, "x"], [2.5, null]]})),
+            Action::call("done", serde_json::json!({})),
+        ] {
+            assert!(run(&grammar, &codec, &tokens(&codec, &tools, &action)).unwrap().ended());
+        }
+        let hidden = query("SELECT o.secret FROM orders o");
+        run(&grammar, &codec, &tokens(&codec, &tools, &hidden)).unwrap_err();
+    }
+}
+
+#[test]
+fn states_go_to_other_threads() {
+    fn is_send<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_send::<State>();
+    is_shared::<Grammar>();
+    is_shared::<Codec>();
+}
+
+#[test]
 fn what_is_no_query_is_refused() {
     let desk = Desk::new();
     let grammar = desk.grammar(&shop());
@@ -112,6 +141,9 @@ fn what_is_no_query_is_refused() {
         "select o.id from orders o",
         "SELECT o.id FROM orders o WHERE",
         "SELECT RANDOM() AS x FROM orders",
+        "SELECT o.id FROM orders o WHERE SUM(o.total) > 1",
+        "SELECT SUM(SUM(o.total)) AS x FROM orders o",
+        "SELECT o.id FROM orders o GROUP BY o.id, COUNT(*)",
     ] {
         assert!(desk.takes(&grammar, &query(sql)).is_err(), "{sql}");
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value as Json;
-use tribunal_dialogue::{Call, Codec, Lexicon, Renderer, Style, render};
+use serde_json::{Value as Json, json};
+use tribunal_dialogue::{Call, Codec, Lexicon, Mark, Renderer, Style, render};
 use tribunal_protocol::event::Event;
 use tribunal_protocol::plugin::ToolSpec;
 use tribunal_protocol::policy::{Action, Briefing, Turn, View};
@@ -92,6 +92,25 @@ pub fn lexicon(schema: &str, answer: &[String]) -> Lexicon {
 pub fn codec(episodes: &[Episode], vocabulary: usize) -> Arc<Codec> {
     let texts: Vec<String> = episodes.iter().flat_map(|episode| episode.texts(Style::Compact)).collect();
     Arc::new(Codec::train(texts.iter().map(String::as_str), vocabulary).unwrap())
+}
+
+/// A tokenizer as chat models have it: byte-level, its added tokens at the end, `<tool_call>` among
+/// them or not.
+pub fn foreign(episodes: &[Episode], tool_call: bool) -> Json {
+    let texts: Vec<String> = episodes.iter().flat_map(|episode| episode.texts(Style::Chat)).collect();
+    let codec = Codec::train(texts.iter().map(String::as_str), 700).unwrap();
+    let mut file: Json = serde_json::from_str(&codec.to_json()).unwrap();
+    file.as_object_mut().unwrap().remove("tribunal");
+    let names = ["<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"];
+    let added = names.iter().zip(700..).take(if tool_call { 4 } else { 2 }).map(|(content, id)| {
+        json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+               "normalized": false, "special": !content.contains("tool")})
+    });
+    file["added_tokens"] = added.collect();
+    for mark in Mark::COMPACT {
+        file["model"]["vocab"].as_object_mut().unwrap().remove(mark.text());
+    }
+    file
 }
 
 /// The episode of a trace: JSON Lines with the events as Tribunal writes them.

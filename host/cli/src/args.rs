@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
-                          settled); 2 not done: bad input, or a machine that refuses.";
+                          settled, a candidate does not ship); 2 not done: bad input, or a machine that refuses.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -31,6 +31,8 @@ pub enum Command {
     Import(ImportArguments),
     /// Write the page and the summary of a run folder again, from its traces
     Report(ReportArguments),
+    /// Compare a candidate with a baseline and decide whether it may take its place
+    Evaluate(EvaluateArguments),
     /// Compile a component in a process of its own, under limits
     #[command(hide = true)]
     CompileWorker(CompileWorkerArguments),
@@ -167,6 +169,53 @@ pub struct ReportArguments {
     #[arg(long)]
     pub json: bool,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = EVALUATE_CODES)]
+pub struct EvaluateArguments {
+    /// The run folder of the candidate
+    #[arg(required_unless_present = "print_protocol")]
+    pub run: Option<PathBuf>,
+    /// The run folder of the baseline [default: the candidate's]
+    #[arg(long, value_name = "RUN", required_unless_present_any = ["against_policy", "print_protocol"])]
+    pub against: Option<PathBuf>,
+    /// Which policy of the run is the candidate [default: its only one]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+    /// Which policy is the baseline [default: the only one of its run]
+    #[arg(long, value_name = "NAME")]
+    pub against_policy: Option<String>,
+    /// A run of the candidate as it will be served: sampling, precision, timeouts
+    #[arg(long, value_name = "RUN")]
+    pub recheck: Option<PathBuf>,
+    /// Which policy of the recheck [default: its only one, or the candidate's name]
+    #[arg(long, value_name = "NAME", requires = "recheck")]
+    pub recheck_policy: Option<String>,
+    /// When a candidate ships: a protocol file [default: see --print-protocol]
+    #[arg(long, value_name = "FILE")]
+    pub protocol: Option<PathBuf>,
+    /// Print the protocol that is used where none is given, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub print_protocol: bool,
+    /// Show the biased plug-in estimates of pass^k too, by that name
+    #[arg(long)]
+    pub plug_in: bool,
+    /// A folder with the updates.jsonl of a training, for its curves
+    #[arg(long, value_name = "FOLDER")]
+    pub training: Option<PathBuf>,
+    /// Where evaluation.html and evaluation.json go [default: the candidate's run folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print Markdown instead of tables for a terminal
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+const EVALUATE_CODES: &str =
+    "Exit codes: 0 ship; 1 no ship: a clause fails or cannot be decided; 2 not decided: bad input.";
 
 #[derive(Debug, Args)]
 pub struct CompileWorkerArguments {

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod compile_worker;
+pub mod evaluate;
 pub mod import;
 pub mod inspect;
 pub mod replay;

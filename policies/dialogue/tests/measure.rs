@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use common::Episode;
-use tribunal_dialogue::{Codec, Grammar, Renderer, Role, State, Style, Transcript};
+use tribunal_dialogue::{Codec, Grammar, Lexicon, Renderer, Role, State, Style, Transcript};
 
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs/default/traces/oracle");
 
@@ -56,6 +56,45 @@ fn tokens() {
             println!("  {name:<32} {}", shape(&mut values));
         }
     }
+}
+
+/// Every action of every recorded oracle is lawful, in any run.
+#[test]
+#[ignore = "needs `make run`"]
+fn lawful() {
+    let mut episodes = common::folder(Path::new(TRACES));
+    let mut lexicons: BTreeMap<String, Lexicon> = BTreeMap::new();
+    for episode in &episodes {
+        let id = format!("{} {}", episode.schema, episode.listing());
+        common::add_listing(lexicons.entry(id).or_default(), &episode.turns);
+    }
+    let codec = codec(&episodes, 1024);
+    episodes.sort_by_key(|episode| format!("{} {}", episode.schema, episode.listing()));
+    let (mut calls, mut refused) = (0, 0);
+    for episode in &episodes {
+        let mut lexicon = lexicons[&format!("{} {}", episode.schema, episode.listing())].clone();
+        episode.briefing.answer.iter().for_each(|column| lexicon.name(&column.name));
+        let grammar = Grammar::new(&codec, &episode.briefing.tools, &lexicon).unwrap();
+        for turn in &episode.turns {
+            let call = Renderer::new(Style::Compact).call(&episode.briefing.tools, &turn.action);
+            let mut state = grammar.start();
+            let stopped = codec.encode(&call).unwrap().into_iter().find(|token| state.accept(*token).is_err());
+            calls += 1;
+            if let Some(token) = stopped {
+                refused += 1;
+                let (done, here) = (codec.decode(state.tokens()), codec.decode(&[token]));
+                println!(
+                    "{} {}: {} | {}",
+                    episode.schema,
+                    episode.family,
+                    String::from_utf8_lossy(&done),
+                    String::from_utf8_lossy(&here)
+                );
+            }
+        }
+    }
+    println!("{calls} calls, {refused} refused");
+    assert_eq!(refused, 0);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use tribunal_dialogue::{Call, Codec, Lexicon, Mark, Renderer, Style, render};
 use tribunal_protocol::event::Event;
 use tribunal_protocol::plugin::ToolSpec;
-use tribunal_protocol::policy::{Action, Briefing, Turn, View};
+use tribunal_protocol::policy::{Action, Briefing, Observation, Turn, View};
 
 /// One recorded episode.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +26,13 @@ pub struct Episode {
 impl Episode {
     pub fn view(&self) -> View<'_> {
         View { briefing: &self.briefing, turns: &self.turns }
+    }
+
+    /// The tables that its first listing shows, by name.
+    pub fn listing(&self) -> String {
+        let mut lexicon = Lexicon::new();
+        add_listing(&mut lexicon, &self.turns);
+        lexicon.tables().collect::<Vec<_>>().join(" ")
     }
 
     /// The texts of the episode in a style.
@@ -86,6 +93,16 @@ pub fn lexicon(schema: &str, answer: &[String]) -> Lexicon {
     }
     answer.iter().for_each(|name| lexicon.name(name));
     lexicon
+}
+
+/// Adds what listings of tables show.
+pub fn add_listing(lexicon: &mut Lexicon, turns: &[Turn]) {
+    for turn in turns.iter().filter(|turn| turn.action.tool == "list_tables") {
+        let Observation::Result { table: Some(table), .. } = &turn.observation else { continue };
+        for row in table.to_rows() {
+            lexicon.add(&row[0].to_string(), row[2].to_string().split(", "));
+        }
+    }
 }
 
 /// A codec trained on the episodes.

@@ -79,7 +79,7 @@ fn of_kind(rules: &mut Rules, separators: Separators, name: &str, kind: &str, sc
                 None => "scalar".to_owned(),
             };
             let more = rules.fresh(&format!("{} {item}", literal(separators.item)));
-            Ok(rules.fresh(&format!("\"[\" ({item} {more}*)? \"]\"")))
+            Ok(rules.fresh(&format!("\"[\" ({item} {more}{{0,99}})? \"]\"")))
         }
         other => Err(format!("type `{other}` has no grammar")),
     }

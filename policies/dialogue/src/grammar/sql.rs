@@ -1,8 +1,9 @@
 //! SQL within a JSON string: what an analyst asks, written in one way. One SELECT, keywords in
 //! capitals, one blank between words, names from the lexicon alone.
 //!
-//! Queries nest three deep and expressions in brackets two deep, so that a random walk ends. The
-//! rules of a depth carry its number: `query0` is the whole statement.
+//! Queries nest three deep, expressions in brackets two deep, and every list has its bound, so that a
+//! policy that knows nothing ends too. The rules of a depth carry its number: `query0` is the whole
+//! statement.
 
 use std::collections::BTreeSet;
 
@@ -141,9 +142,9 @@ fn query(rules: &mut Rules, depth: usize) {
     rules.add(
         &format!("query{d}"),
         &format!(
-            "\"SELECT \" \"DISTINCT \"? (\"*\" | item{d} (\", \" item{d})*) \" FROM \" source{d} join{d}* \
-             (\" WHERE \" cond_p{d}_0)? (\" GROUP BY \" expr_p{d}_0 (\", \" expr_p{d}_0)*)? (\" HAVING \" cond_a{d}_0)? \
-             (\" ORDER BY \" order{d} (\", \" order{d})*)? (\" LIMIT \" COUNTED)?"
+            "\"SELECT \" \"DISTINCT \"? (\"*\" | item{d} (\", \" item{d}){{0,15}}) \" FROM \" source{d} join{d}{{0,6}} \
+             (\" WHERE \" cond_p{d}_0)? (\" GROUP BY \" expr_p{d}_0 (\", \" expr_p{d}_0){{0,7}})? (\" HAVING \" cond_a{d}_0)? \
+             (\" ORDER BY \" order{d} (\", \" order{d}){{0,3}})? (\" LIMIT \" COUNTED)?"
         ),
     );
     // In the outermost query whatever is computed must have a name.
@@ -161,8 +162,8 @@ fn query(rules: &mut Rules, depth: usize) {
 /// The rules of an expression at a depth of queries and of brackets.
 fn expression(rules: &mut Rules, aggregates: Aggregates, depth: usize, bracket: usize) {
     let at = format!("_{}{depth}_{bracket}", aggregates.letter());
-    rules.add(&format!("expr{at}"), &format!("term{at} ((\" + \" | \" - \") term{at})*"));
-    rules.add(&format!("term{at}"), &format!("factor{at} ((\" * \" | \" / \") factor{at})*"));
+    rules.add(&format!("expr{at}"), &format!("term{at} ((\" + \" | \" - \") term{at}){{0,3}}"));
+    rules.add(&format!("term{at}"), &format!("factor{at} ((\" * \" | \" / \") factor{at}){{0,3}}"));
     rules.add(&format!("factor{at}"), &format!("\"-\"? primary{at}"));
     let mut forms = vec![
         "column".to_owned(),
@@ -203,7 +204,7 @@ fn bracketed(aggregates: Aggregates, depth: usize, bracket: usize) -> Vec<String
         format!("FUNCTION_OF_TWO {inner} \", \" {inner} \")\""),
         format!("\"CAST(\" {inner} \" AS \" TYPE \")\""),
         format!("\"(\" {inner} \")\""),
-        format!("\"CASE\" (\" WHEN \" {cond} \" THEN \" {inner})+ (\" ELSE \" {inner})? \" END\""),
+        format!("\"CASE\" (\" WHEN \" {cond} \" THEN \" {inner}){{1,15}} (\" ELSE \" {inner})? \" END\""),
     ]
 }
 
@@ -211,15 +212,15 @@ fn bracketed(aggregates: Aggregates, depth: usize, bracket: usize) -> Vec<String
 fn condition(rules: &mut Rules, aggregates: Aggregates, depth: usize, bracket: usize) {
     let letter = aggregates.letter();
     let at = format!("_{letter}{depth}_{bracket}");
-    rules.add(&format!("cond{at}"), &format!("and{at} (\" OR \" and{at})*"));
-    rules.add(&format!("and{at}"), &format!("not{at} (\" AND \" not{at})*"));
+    rules.add(&format!("cond{at}"), &format!("and{at} (\" OR \" and{at}){{0,5}}"));
+    rules.add(&format!("and{at}"), &format!("not{at} (\" AND \" not{at}){{0,11}}"));
     rules.add(&format!("not{at}"), &format!("\"NOT \"? test{at}"));
     let expr = format!("expr{at}");
     let query = if depth + 1 < QUERIES { &format!(" | \" \"? query{} \" \"?", depth + 1) } else { "" };
     let mut forms = vec![
         format!("{expr} COMPARED {expr}"),
         format!("{expr} (\" IS NULL\" | \" IS NOT NULL\")"),
-        format!("{expr} (\" IN (\" | \" NOT IN (\") ({expr} (\", \" {expr})*{query}) \")\""),
+        format!("{expr} (\" IN (\" | \" NOT IN (\") ({expr} (\", \" {expr}){{0,31}}{query}) \")\""),
         format!("{expr} (\" BETWEEN \" | \" NOT BETWEEN \") {expr} \" AND \" {expr}"),
         format!("{expr} (\" LIKE \" | \" NOT LIKE \") STRING"),
     ];

@@ -298,6 +298,11 @@ fn what_has_no_grammar_is_named() {
         problem(&desk.tools, &Lexicon::new()),
         "grammar of the calls: the lexicon has no tables, or tables without columns"
     );
+    // Where no tool takes SQL, none is needed.
+    let done: Vec<ToolSpec> = desk.tools.iter().filter(|tool| tool.name == "done").cloned().collect();
+    let grammar = Grammar::new(&desk.codec, &done, &Lexicon::new()).unwrap();
+    desk.takes(&grammar, &Action::call("done", serde_json::json!({}))).unwrap();
+    desk.takes(&grammar, &query("SELECT 1 AS x FROM orders")).unwrap_err();
     let odd = ToolSpec {
         name: "odd".to_owned(),
         description: String::new(),

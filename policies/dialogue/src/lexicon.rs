@@ -3,10 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tables, their columns, and names of computed columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lexicon {
     tables: BTreeMap<String, BTreeSet<String>>,
     computed: BTreeSet<String>,
+}
+
+/// As [`Lexicon::new`].
+impl Default for Lexicon {
+    fn default() -> Lexicon {
+        Lexicon::new()
+    }
 }
 
 impl Lexicon {

@@ -4,14 +4,20 @@ use tribunal_protocol::table::Table;
 use tribunal_protocol::value::Value;
 
 use crate::escape::{self, Place};
-use crate::render::titled;
+use crate::render::{floor_boundary, titled};
 
 /// Appends a table, each line after a line break: at most `rows_max` rows, and no row that would
-/// bring the rows over `bytes_max`. What was left out is counted in a last line `+N rows`.
+/// bring the rows over `bytes_max`; a header longer than that is cut. What was left out is counted in
+/// a last line `+N rows`.
 pub(crate) fn push(out: &mut String, table: &Table, rows_max: usize, bytes_max: usize) {
     let titles: Vec<String> = table.columns.iter().map(|column| titled(&column.name, column.kind())).collect();
+    let titles = titles.join("|");
+    let cut = floor_boundary(&titles, bytes_max);
     out.push('\n');
-    out.push_str(&titles.join("|"));
+    out.push_str(&titles[..cut]);
+    if cut < titles.len() {
+        out.push_str("..");
+    }
     let start = out.len();
     let mut shown = 0;
     for row in 0..table.rows.min(rows_max) {
@@ -80,5 +86,6 @@ mod tests {
         // Each row takes four bytes with its line break: two fit in eleven, three in twelve.
         assert_eq!(lines(&table, 3, 11), "\na|n integer\na|7\nb|7\n+1 rows");
         assert_eq!(lines(&table, 3, 12), "\na|n integer\na|7\nb|7\nc|7");
+        assert_eq!(lines(&table, 3, 3), "\na|n..\n+3 rows");
     }
 }

@@ -50,18 +50,28 @@ fn calls_cost_few_tokens() {
     assert_eq!(cut(&codec, "list_tables{}"), ["list_tables{}"]);
 }
 
+/// What is copied is spelled alike wherever it stands, known or not.
 #[test]
-fn names_are_cut_alike_wherever_they_stand() {
+fn words_names_and_numbers_are_cut_alike_wherever_they_stand() {
     let codec = common::codec(&common::episodes(), 1024);
-    let in_a_cell = cut(&codec, "\nshipment_weight|decimal|");
-    let name: Vec<String> = cut(&codec, "shipment_weight");
-    assert!(in_a_cell.windows(name.len()).any(|window| window == name), "{in_a_cell:?} {name:?}");
-    for sql in ["SELECT s.shipment_weight AS w FROM x", "SUM(s.shipment_weight) / 2", "ON shipment_weight = 1"] {
-        let tokens = cut(&codec, sql);
-        assert!(tokens.windows(name.len()).any(|window| window == name), "{tokens:?} {name:?}");
+    let places = [
+        "\nHow many X are there, by X? Return the X (text), X and X.\n= X|X integer",
+        "#1 2 rows\nid|X|X\nX|7|X\nX",
+        "query{\"sql\":\"SELECT o.X AS X, SUM(X) AS n FROM X o WHERE o.X = 'X' AND X IN ('X', 'X') GROUP BY X\"}",
+        "query{\"sql\":\"SELECT X FROM X a JOIN X ON a.X >= X ORDER BY X DESC LIMIT 3\"}",
+        "describe_table{\"table\":\"X\"}",
+    ];
+    for name in ["shipment_weight", "account", "zygote", "is_robot", "status", "accounts_id", "2025-04-30", "98765"] {
+        let wanted = cut(&codec, name);
+        for place in places {
+            let tokens = cut(&codec, &place.replace('X', name));
+            let found = tokens.windows(wanted.len()).filter(|window| *window == wanted).count();
+            assert_eq!(found, place.matches('X').count(), "{wanted:?} in {tokens:?}");
+        }
     }
-    // Digits are copied one by one; a date is three tokens at most where it is known.
+    // Digits one by one; a date in three.
     assert_eq!(cut(&codec, "98765"), ["9", "8", "7", "6", "5"]);
+    assert_eq!(cut(&codec, "2025-10-01"), ["2025-", "10-", "01"]);
 }
 
 #[test]
@@ -81,21 +91,8 @@ fn the_file_reads_back_and_its_version_is_checked() {
     assert!(matches!(Codec::from_json("[]"), Err(CodecError::Format(_))));
 }
 
-/// A tokenizer as chat models have it: ids of its added tokens at the end, byte-level.
 fn foreign() -> Json {
-    let codec = common::codec(&common::episodes(), 700);
-    let mut file: Json = serde_json::from_str(&codec.to_json()).unwrap();
-    file.as_object_mut().unwrap().remove("tribunal");
-    let added = ["<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"].iter().zip(700..);
-    let added = added.map(|(content, id)| {
-        json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
-               "normalized": false, "special": !content.contains("tool")})
-    });
-    file["added_tokens"] = added.collect();
-    for mark in Mark::COMPACT {
-        file["model"]["vocab"].as_object_mut().unwrap().remove(mark.text());
-    }
-    file
+    common::foreign(&common::episodes(), true)
 }
 
 #[test]

@@ -8,6 +8,8 @@ use crate::grammar::lark::{Rules, Separators, literal};
 
 /// The argument that holds SQL.
 const SQL: &str = "sql";
+/// What such an argument is.
+pub(super) const SQL_RULE: &str = r#""\"" sql "\"""#;
 /// How long a text may be where its schema sets no bound.
 const TEXT_MAX: u64 = 500;
 /// How far from zero an integer lies where its schema sets no bound.
@@ -66,7 +68,7 @@ fn value(rules: &mut Rules, separators: Separators, name: &str, schema: &Json) -
 fn of_kind(rules: &mut Rules, separators: Separators, name: &str, kind: &str, schema: &Json) -> Result<String, String> {
     let size = |key: &str| schema.get(key).and_then(Json::as_u64);
     match kind {
-        "string" if name == SQL => Ok(rules.fresh(r#""\"" sql "\"""#)),
+        "string" if name == SQL => Ok(rules.fresh(SQL_RULE)),
         "string" => Ok(rules.fresh(&text_body(size("minLength").unwrap_or(0), size("maxLength").unwrap_or(TEXT_MAX)))),
         "integer" => Ok(rules.fresh(&integer(schema))),
         "number" => Ok("NUMBER".to_owned()),
@@ -79,7 +81,7 @@ fn of_kind(rules: &mut Rules, separators: Separators, name: &str, kind: &str, sc
                 None => "scalar".to_owned(),
             };
             let more = rules.fresh(&format!("{} {item}", literal(separators.item)));
-            Ok(rules.fresh(&format!("\"[\" ({item} {more}*)? \"]\"")))
+            Ok(rules.fresh(&format!("\"[\" ({item} {more}{{0,99}})? \"]\"")))
         }
         other => Err(format!("type `{other}` has no grammar")),
     }

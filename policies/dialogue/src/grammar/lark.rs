@@ -68,7 +68,9 @@ pub(super) fn text(codec: &Codec, tools: &[ToolSpec], lexicon: &Lexicon) -> Resu
     }
     rules.add("start", &calls.join(" | "));
     arguments::terminals(&mut rules);
-    sql::rules(&mut rules, lexicon)?;
+    if rules.text.contains(arguments::SQL_RULE) {
+        sql::rules(&mut rules, lexicon)?;
+    }
     Ok(rules.text)
 }
 

@@ -1,8 +1,9 @@
 //! SQL within a JSON string: what an analyst asks, written in one way. One SELECT, keywords in
 //! capitals, one blank between words, names from the lexicon alone.
 //!
-//! Queries nest three deep and expressions in brackets two deep, so that a random walk ends. The
-//! rules of a depth carry its number: `query0` is the whole statement.
+//! Queries nest three deep, expressions in brackets two deep, and every list has its bound, so that a
+//! policy that knows nothing ends too. The rules of a depth carry its number: `query0` is the whole
+//! statement.
 
 use std::collections::BTreeSet;
 
@@ -50,8 +51,10 @@ pub(super) fn rules(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarE
     for depth in 0..QUERIES {
         query(rules, depth);
         for bracket in 0..=BRACKETS {
-            expression(rules, depth, bracket);
-            condition(rules, depth, bracket);
+            for aggregates in [Aggregates::Yes, Aggregates::No] {
+                expression(rules, aggregates, depth, bracket);
+                condition(rules, aggregates, depth, bracket);
+            }
         }
     }
     Ok(())
@@ -115,34 +118,52 @@ fn any(words: &[&str]) -> String {
     words.iter().map(|word| literal(word)).collect::<Vec<_>>().join(" | ")
 }
 
+/// Whether an expression may hold aggregates: those of WHERE, ON, GROUP BY and of an aggregate itself
+/// may not.
+#[derive(Clone, Copy)]
+enum Aggregates {
+    Yes,
+    No,
+}
+
+impl Aggregates {
+    /// The letter of its rules.
+    fn letter(self) -> char {
+        match self {
+            Aggregates::Yes => 'a',
+            Aggregates::No => 'p',
+        }
+    }
+}
+
 /// The rules of a query at a depth.
 fn query(rules: &mut Rules, depth: usize) {
     let d = depth;
     rules.add(
         &format!("query{d}"),
         &format!(
-            "\"SELECT \" \"DISTINCT \"? (\"*\" | item{d} (\", \" item{d})*) \" FROM \" source{d} join{d}* \
-             (\" WHERE \" cond{d}_0)? (\" GROUP BY \" expr{d}_0 (\", \" expr{d}_0)*)? (\" HAVING \" cond{d}_0)? \
-             (\" ORDER BY \" order{d} (\", \" order{d})*)? (\" LIMIT \" COUNTED)?"
+            "\"SELECT \" \"DISTINCT \"? (\"*\" | item{d} (\", \" item{d}){{0,15}}) \" FROM \" source{d} join{d}{{0,6}} \
+             (\" WHERE \" cond_p{d}_0)? (\" GROUP BY \" expr_p{d}_0 (\", \" expr_p{d}_0){{0,7}})? (\" HAVING \" cond_a{d}_0)? \
+             (\" ORDER BY \" order{d} (\", \" order{d}){{0,3}})? (\" LIMIT \" COUNTED)?"
         ),
     );
     // In the outermost query whatever is computed must have a name.
-    let unnamed = if depth == 0 { "column" } else { &format!("expr{d}_0") };
-    rules.add(&format!("item{d}"), &format!("{unnamed} | expr{d}_0 \" AS \" ALIAS"));
+    let unnamed = if depth == 0 { "column" } else { &format!("expr_a{d}_0") };
+    rules.add(&format!("item{d}"), &format!("{unnamed} | expr_a{d}_0 \" AS \" ALIAS"));
     let derived = if depth + 1 < QUERIES { &format!(" | nested{} \" \" SHORT", d + 1) } else { "" };
     rules.add(&format!("source{d}"), &format!("TABLE (\" \" SHORT)?{derived}"));
-    rules.add(&format!("join{d}"), &format!("(\" JOIN \" | \" LEFT JOIN \") source{d} \" ON \" cond{d}_0"));
-    rules.add(&format!("order{d}"), &format!("(COMPUTED | expr{d}_0) (\" DESC\" | \" ASC\")?"));
+    rules.add(&format!("join{d}"), &format!("(\" JOIN \" | \" LEFT JOIN \") source{d} \" ON \" cond_p{d}_0"));
+    rules.add(&format!("order{d}"), &format!("(COMPUTED | expr_a{d}_0) (\" DESC\" | \" ASC\")?"));
     if depth > 0 {
         rules.add(&format!("nested{d}"), &format!("\"(\" \" \"? query{d} \" \"? \")\""));
     }
 }
 
 /// The rules of an expression at a depth of queries and of brackets.
-fn expression(rules: &mut Rules, depth: usize, bracket: usize) {
-    let at = format!("{depth}_{bracket}");
-    rules.add(&format!("expr{at}"), &format!("term{at} ((\" + \" | \" - \") term{at})*"));
-    rules.add(&format!("term{at}"), &format!("factor{at} ((\" * \" | \" / \") factor{at})*"));
+fn expression(rules: &mut Rules, aggregates: Aggregates, depth: usize, bracket: usize) {
+    let at = format!("_{}{depth}_{bracket}", aggregates.letter());
+    rules.add(&format!("expr{at}"), &format!("term{at} ((\" + \" | \" - \") term{at}){{0,3}}"));
+    rules.add(&format!("term{at}"), &format!("factor{at} ((\" * \" | \" / \") factor{at}){{0,3}}"));
     rules.add(&format!("factor{at}"), &format!("\"-\"? primary{at}"));
     let mut forms = vec![
         "column".to_owned(),
@@ -150,18 +171,11 @@ fn expression(rules: &mut Rules, depth: usize, bracket: usize) {
         "(\"DATE \" | \"TIMESTAMP \")? STRING".to_owned(),
         "\"TRUE\" | \"FALSE\" | \"NULL\"".to_owned(),
     ];
-    if bracket == BRACKETS {
-        forms.push("\"COUNT(\" \"*\" \")\"".to_owned());
-    } else {
-        let inner = format!("expr{depth}_{}", bracket + 1);
-        let cond = format!("cond{depth}_{}", bracket + 1);
-        forms.push(format!("\"COUNT(\" (\"*\" | \"DISTINCT \"? {inner}) \")\""));
-        forms.push(format!("AGGREGATE \"DISTINCT \"? {inner} \")\""));
-        forms.push(format!("FUNCTION {inner} \")\""));
-        forms.push(format!("FUNCTION_OF_TWO {inner} \", \" {inner} \")\""));
-        forms.push(format!("\"CAST(\" {inner} \" AS \" TYPE \")\""));
-        forms.push(format!("\"(\" {inner} \")\""));
-        forms.push(format!("\"CASE\" (\" WHEN \" {cond} \" THEN \" {inner})+ (\" ELSE \" {inner})? \" END\""));
+    if let Aggregates::Yes = aggregates {
+        forms.extend(aggregate(depth, bracket));
+    }
+    if bracket < BRACKETS {
+        forms.extend(bracketed(aggregates, depth, bracket + 1));
     }
     if depth + 1 < QUERIES {
         forms.push(format!("nested{}", depth + 1));
@@ -169,18 +183,44 @@ fn expression(rules: &mut Rules, depth: usize, bracket: usize) {
     rules.add(&format!("primary{at}"), &forms.join(" | "));
 }
 
+/// Aggregates, of what holds none itself.
+fn aggregate(depth: usize, bracket: usize) -> Vec<String> {
+    if bracket == BRACKETS {
+        return vec!["\"COUNT(\" \"*\" \")\"".to_owned()];
+    }
+    let inner = format!("expr_p{depth}_{}", bracket + 1);
+    vec![
+        format!("\"COUNT(\" (\"*\" | \"DISTINCT \"? {inner}) \")\""),
+        format!("AGGREGATE \"DISTINCT \"? {inner} \")\""),
+    ]
+}
+
+/// What puts expressions of the next depth into brackets.
+fn bracketed(aggregates: Aggregates, depth: usize, bracket: usize) -> Vec<String> {
+    let at = format!("_{}{depth}_{bracket}", aggregates.letter());
+    let (inner, cond) = (format!("expr{at}"), format!("cond{at}"));
+    vec![
+        format!("FUNCTION {inner} \")\""),
+        format!("FUNCTION_OF_TWO {inner} \", \" {inner} \")\""),
+        format!("\"CAST(\" {inner} \" AS \" TYPE \")\""),
+        format!("\"(\" {inner} \")\""),
+        format!("\"CASE\" (\" WHEN \" {cond} \" THEN \" {inner}){{1,15}} (\" ELSE \" {inner})? \" END\""),
+    ]
+}
+
 /// The rules of a condition.
-fn condition(rules: &mut Rules, depth: usize, bracket: usize) {
-    let at = format!("{depth}_{bracket}");
-    rules.add(&format!("cond{at}"), &format!("and{at} (\" OR \" and{at})*"));
-    rules.add(&format!("and{at}"), &format!("not{at} (\" AND \" not{at})*"));
+fn condition(rules: &mut Rules, aggregates: Aggregates, depth: usize, bracket: usize) {
+    let letter = aggregates.letter();
+    let at = format!("_{letter}{depth}_{bracket}");
+    rules.add(&format!("cond{at}"), &format!("and{at} (\" OR \" and{at}){{0,5}}"));
+    rules.add(&format!("and{at}"), &format!("not{at} (\" AND \" not{at}){{0,11}}"));
     rules.add(&format!("not{at}"), &format!("\"NOT \"? test{at}"));
     let expr = format!("expr{at}");
-    let inner = if depth + 1 < QUERIES { &format!(" | \" \"? query{} \" \"?", depth + 1) } else { "" };
+    let query = if depth + 1 < QUERIES { &format!(" | \" \"? query{} \" \"?", depth + 1) } else { "" };
     let mut forms = vec![
         format!("{expr} COMPARED {expr}"),
         format!("{expr} (\" IS NULL\" | \" IS NOT NULL\")"),
-        format!("{expr} (\" IN (\" | \" NOT IN (\") ({expr} (\", \" {expr})*{inner}) \")\""),
+        format!("{expr} (\" IN (\" | \" NOT IN (\") ({expr} (\", \" {expr}){{0,31}}{query}) \")\""),
         format!("{expr} (\" BETWEEN \" | \" NOT BETWEEN \") {expr} \" AND \" {expr}"),
         format!("{expr} (\" LIKE \" | \" NOT LIKE \") STRING"),
     ];
@@ -188,7 +228,7 @@ fn condition(rules: &mut Rules, depth: usize, bracket: usize) {
         forms.push(format!("\"EXISTS \" nested{}", depth + 1));
     }
     if bracket < BRACKETS {
-        forms.push(format!("\"(\" cond{depth}_{} \")\"", bracket + 1));
+        forms.push(format!("\"(\" cond_{letter}{depth}_{} \")\"", bracket + 1));
     }
     rules.add(&format!("test{at}"), &forms.join(" | "));
 }

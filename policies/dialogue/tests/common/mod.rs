@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::Value as Json;
-use tribunal_dialogue::{Call, Codec, Lexicon, Renderer, Style, render};
+use serde_json::{Value as Json, json};
+use tribunal_dialogue::{Call, Codec, Lexicon, Mark, Renderer, Style, render};
 use tribunal_protocol::event::Event;
 use tribunal_protocol::plugin::ToolSpec;
-use tribunal_protocol::policy::{Action, Briefing, Turn, View};
+use tribunal_protocol::policy::{Action, Briefing, Observation, Turn, View};
 
 /// One recorded episode.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +26,13 @@ pub struct Episode {
 impl Episode {
     pub fn view(&self) -> View<'_> {
         View { briefing: &self.briefing, turns: &self.turns }
+    }
+
+    /// The tables that its first listing shows, by name.
+    pub fn listing(&self) -> String {
+        let mut lexicon = Lexicon::new();
+        add_listing(&mut lexicon, &self.turns);
+        lexicon.tables().collect::<Vec<_>>().join(" ")
     }
 
     /// The texts of the episode in a style.
@@ -88,10 +95,39 @@ pub fn lexicon(schema: &str, answer: &[String]) -> Lexicon {
     lexicon
 }
 
+/// Adds what listings of tables show.
+pub fn add_listing(lexicon: &mut Lexicon, turns: &[Turn]) {
+    for turn in turns.iter().filter(|turn| turn.action.tool == "list_tables") {
+        let Observation::Result { table: Some(table), .. } = &turn.observation else { continue };
+        for row in table.to_rows() {
+            lexicon.add(&row[0].to_string(), row[2].to_string().split(", "));
+        }
+    }
+}
+
 /// A codec trained on the episodes.
 pub fn codec(episodes: &[Episode], vocabulary: usize) -> Arc<Codec> {
     let texts: Vec<String> = episodes.iter().flat_map(|episode| episode.texts(Style::Compact)).collect();
     Arc::new(Codec::train(texts.iter().map(String::as_str), vocabulary).unwrap())
+}
+
+/// A tokenizer as chat models have it: byte-level, its added tokens at the end, `<tool_call>` among
+/// them or not.
+pub fn foreign(episodes: &[Episode], tool_call: bool) -> Json {
+    let texts: Vec<String> = episodes.iter().flat_map(|episode| episode.texts(Style::Chat)).collect();
+    let codec = Codec::train(texts.iter().map(String::as_str), 700).unwrap();
+    let mut file: Json = serde_json::from_str(&codec.to_json()).unwrap();
+    file.as_object_mut().unwrap().remove("tribunal");
+    let names = ["<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>"];
+    let added = names.iter().zip(700..).take(if tool_call { 4 } else { 2 }).map(|(content, id)| {
+        json!({"id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+               "normalized": false, "special": !content.contains("tool")})
+    });
+    file["added_tokens"] = added.collect();
+    for mark in Mark::COMPACT {
+        file["model"]["vocab"].as_object_mut().unwrap().remove(mark.text());
+    }
+    file
 }
 
 /// The episode of a trace: JSON Lines with the events as Tribunal writes them.

@@ -28,21 +28,27 @@ pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
     let lists_path = format!("{schema_folder}/lists.toml");
     let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
     let words_path = format!("{schema_folder}/words.toml");
-    let words = if files.text(&words_path).is_ok() { files.parse(&words_path)? } else { WordLists::new() };
+    let held_out_path = format!("{schema_folder}/held-out-words.toml");
+    let lists_at = |path: &str| match files.text(path) {
+        Ok(_) => files.parse::<WordLists>(path),
+        Err(_) => Ok(WordLists::new()),
+    };
+    let words = [lists_at(&words_path)?, lists_at(&held_out_path)?];
     let families = read_families(&files, &file, &family_folder, &suite_path)?;
     let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
     let family_files = files.names_in(&family_folder);
     files.retain(|path| {
         let of_schema = |schema: &SchemaRef| path.starts_with(&schema_path(&schema_folder, schema));
         let of_family = |family: &String| path == format!("{family_folder}/{family}.toml");
-        [&suite_path, &lists_path, &words_path].contains(&&path.to_owned())
+        [&suite_path, &lists_path, &words_path, &held_out_path].contains(&&path.to_owned())
             || schemas.keys().any(of_schema)
             || families.keys().any(of_family)
     });
     let folders = [(suite_path.as_str(), "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")];
     let digest = digest(&files, &folders);
-    let suite =
+    let mut suite =
         Suite { digest, file, suite_path, lists, words, schemas, families, family_files, renderer: Renderer::new() };
+    suite.hold_out_variants()?;
     check_all(&suite)?;
     Ok(suite)
 }

@@ -29,7 +29,8 @@ pub struct Suite {
     pub(crate) suite_path: String,
     pub(crate) digest: Digest,
     pub(crate) lists: Lists,
-    pub(crate) words: WordLists,
+    /// What variants of training schemas are said in, and those of held-out ones.
+    pub(crate) words: [WordLists; 2],
     pub(crate) schemas: BTreeMap<SchemaRef, Schema>,
     pub(crate) families: BTreeMap<String, Family>,
     /// The names of all family files that there are, used or not.
@@ -110,7 +111,7 @@ impl Suite {
         for name in self.file.splits.train_schemas.clone() {
             let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
             for number in 1..=count {
-                let Some(made) = self.variant(&schema, number)? else { break };
+                let Some(made) = self.variant(&schema, number, 0)? else { break };
                 let named = vary::variant(&schema, number);
                 self.file.splits.train_schemas.push(named.to_string());
                 self.schemas.insert(named, made);
@@ -120,12 +121,26 @@ impl Suite {
         Ok(self)
     }
 
-    fn variant(&self, of: &SchemaRef, number: u32) -> Result<Option<Schema>, TasksError> {
+    /// Adds the variants of held-out schemas that the suite's own file asks for.
+    pub(crate) fn hold_out_variants(&mut self) -> Result<(), TasksError> {
+        for name in self.file.splits.new_schemas.clone() {
+            let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
+            for number in 1..=self.file.splits.new_variants {
+                let Some(made) = self.variant(&schema, number, 1)? else { break };
+                let named = vary::variant(&schema, number);
+                self.file.splits.new_schemas.push(named.to_string());
+                self.schemas.insert(named, made);
+            }
+        }
+        Ok(())
+    }
+
+    fn variant(&self, of: &SchemaRef, number: u32, side: usize) -> Result<Option<Schema>, TasksError> {
         let schema = self.schema(of)?;
         let Some(Variation { words, words_file, texts: [shape, terms] }) = &schema.variation else {
             return Ok(None);
         };
-        let words = vary::draw(words_file, words, &self.words, of, number)?;
+        let words = vary::draw(words_file, words, &self.words[side], of, number)?;
         let file = |path: &str| format!("{path} (variant {number})");
         let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
         read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms)).map(Some)

@@ -1,8 +1,8 @@
 //! Every clause of a protocol: passes, fails, and cannot be decided, each on traces that are laid
 //! down for it.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-#![allow(dead_code, reason = "each test uses a part of the samples")]
+#![expect(clippy::unwrap_used, reason = "tests")]
+#![allow(dead_code, reason = "a test uses a part of the samples")]
 
 mod graded;
 mod sample;

@@ -184,8 +184,11 @@ pub(crate) fn share(found: Option<&Interval>) -> String {
         .map_or_else(dash, |found| format!("{} ({}–{})", percent(found.value), percent(found.low), percent(found.high)))
 }
 
-/// `+4.0 to +14.2`.
+/// `+4.0 to +14.2`; where every task says the same there is no spread to make an interval of.
 pub(crate) fn ends(found: &Interval) -> String {
+    if found.standard_error == 0.0 {
+        return "no spread".to_owned();
+    }
     format!("{} to {}", points(100.0 * found.low), points(100.0 * found.high))
 }
 

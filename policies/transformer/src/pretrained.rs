@@ -1,0 +1,1 @@
+//! Models that others trained: GGUF and Hugging Face folders, and low-rank adapters on them.

@@ -30,7 +30,7 @@ impl Comparison {
         }
         Grid {
             title: format!(
-                "cost over {} that both did right and compliantly; per success over all judged episodes{}",
+                "cost over {} that both did right and compliantly; per success over all judged episodes of decisive tasks{}",
                 count(self.cost.tasks, "task"),
                 self.prices_words()
             ),

@@ -63,8 +63,11 @@ fn money(value: f64) -> String {
 }
 
 fn cost_row(line: &CostLine) -> Vec<String> {
-    let signed =
-        |value: f64| if value < 0.0 { format!("−{}", amount(-value)) } else { format!("+{}", amount(value)) };
+    let signed = |value: f64| match amount(value.abs()).as_str() {
+        "0.0" => "0.0".to_owned(),
+        size if value < 0.0 => format!("−{size}"),
+        size => format!("+{size}"),
+    };
     vec![
         line.item.name().to_owned(),
         amount(line.baseline.value),

@@ -26,6 +26,7 @@ const ORDER: &[&str] = &[
     "tribunal-maker",
     "tribunal-import",
     "tribunal-evaluate",
+    "tribunal-train",
     "tribunal",
 ];
 
@@ -105,7 +106,7 @@ fn every_host_crate_has_its_place() {
 #[test]
 fn each_foreign_library_has_one_owner() {
     let all = dependencies();
-    for (library, owners) in OWNERS {
+    for (library, owners) in OWNERS.iter().copied() {
         let users: Vec<&str> = all
             .iter()
             .filter(|(name, needed)| needed.contains(library) && *name != "tribunal-tests")

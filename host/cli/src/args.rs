@@ -19,6 +19,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a re
 pub enum Command {
     /// Run policies over the tasks of a suite; writes traces, a table and a page
     Run(RunArguments),
+    /// Train a policy by a recipe, and compare it with the one that it started from
+    Train(TrainArguments),
     /// Run traces again, call by call, and name the first step that differs
     Replay(ReplayArguments),
     /// Make the tasks of a suite and list them, with those that are refused and why
@@ -84,6 +86,36 @@ pub struct RunArguments {
     /// Start anew in a run folder that exists
     #[arg(long)]
     pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainArguments {
+    /// The recipe: `quick`, or a file
+    pub recipe: PathBuf,
+    /// Another seed than the recipe's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The folder of the training [default: runs/train-RECIPE]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Go on with an interrupted training, exactly as if it had not been
+    #[arg(long, conflicts_with = "overwrite")]
+    pub resume: bool,
+    /// Start anew in a folder that exists
+    #[arg(long)]
+    pub overwrite: bool,
+    /// The folder of built plugins [default: beside this program, or target/plugins]
+    #[arg(long, env = "TRIBUNAL_PLUGINS")]
+    pub plugins: Option<PathBuf>,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// How many workers [default: one for each core]
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
+        Command::Train(train) => commands::train::run(&train),
         Command::Replay(replay) => commands::replay::run(&replay),
         Command::Tasks(tasks) => commands::tasks::run(&tasks),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),

@@ -9,3 +9,4 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod tasks;
+pub mod train;

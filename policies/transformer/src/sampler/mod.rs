@@ -205,6 +205,12 @@ impl Sampler {
         Ok(Sampler { model, pool, embedding, blocks, norm, head })
     }
 
+    /// Longest sequence in tokens.
+    #[must_use]
+    pub fn context(&self) -> usize {
+        self.model.shape().context
+    }
+
     /// An empty row with its own random numbers.
     #[must_use]
     pub fn row(&self, seed: u64) -> Row {

@@ -47,12 +47,13 @@ fn updates() -> String {
         let wave = (x * 1.7).sin() * 0.03;
         let _ = write!(
             text,
-            "{{\"update\":{update},\"reward\":{:.4},\"entropy\":{:.4}",
+            "{{\"update\":{update},\"phase\":\"{}\",\"reward\":{:.4},\"entropy\":{:.4}",
+            if update <= 20 { "sft" } else { "grpo" },
             0.7 - 0.4 / (1.0 + x / 12.0) + wave,
             1.2 / (1.0 + x / 30.0)
         );
         if update % 10 == 0 {
-            let _ = write!(text, ",\"heldout_pass_at_1\":{:.4}", 0.62 - 0.2 / (1.0 + x / 15.0));
+            let _ = write!(text, ",\"held_out_pass_at_1\":{:.4}", 0.62 - 0.2 / (1.0 + x / 15.0));
         }
         let _ = writeln!(
             text,

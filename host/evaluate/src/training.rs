@@ -11,6 +11,8 @@ pub struct Training {
     pub name: String,
     /// What was recorded at every update: its number, and its figures by name.
     pub updates: Vec<(f64, BTreeMap<String, f64>)>,
+    /// Its phases, such as `sft` and `grpo`: the first update of each, and its name.
+    pub phases: Vec<(f64, String)>,
 }
 
 /// A line that is no record of an update.
@@ -33,8 +35,16 @@ impl Training {
     /// A line that is no JSON object, by its number.
     pub fn read(name: &str, text: &str) -> Result<Training, TrainingError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let updates = lines.map(|(index, line)| update(index + 1, line)).collect::<Result<_, _>>()?;
-        Ok(Training { name: name.to_owned(), updates })
+        let mut training = Training { name: name.to_owned(), ..Training::default() };
+        for (index, line) in lines {
+            let (at, phase, figures) = update(index + 1, line)?;
+            let known = training.phases.last().map(|(_, phase)| phase);
+            if let Some(phase) = phase.filter(|phase| known != Some(phase)) {
+                training.phases.push((at, phase));
+            }
+            training.updates.push((at, figures));
+        }
+        Ok(training)
     }
 
     /// The names of all figures, in order.
@@ -50,7 +60,10 @@ impl Training {
     }
 }
 
-fn update(line: usize, text: &str) -> Result<(f64, BTreeMap<String, f64>), TrainingError> {
+/// Which update, its phase where it names one, and its figures.
+type Line = (f64, Option<String>, BTreeMap<String, f64>);
+
+fn update(line: usize, text: &str) -> Result<Line, TrainingError> {
     let fields = match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => fields,
         Ok(_) => return Err(TrainingError { line, found: "another JSON value found".to_owned() }),
@@ -60,7 +73,9 @@ fn update(line: usize, text: &str) -> Result<(f64, BTreeMap<String, f64>), Train
     let mut figures: BTreeMap<String, f64> =
         fields.iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect();
     let numbered = NUMBERS.iter().find_map(|name| figures.remove(*name));
-    Ok((numbered.unwrap_or_else(|| crate::estimate::ratio(line as u64, 1)), figures))
+    // Names are drawn: one that is longer than a chart is wide is cut.
+    let phase = fields.get("phase").and_then(Value::as_str).map(|phase| crate::text::shown(phase, 24));
+    Ok((numbered.unwrap_or_else(|| crate::estimate::ratio(line as u64, 1)), phase, figures))
 }
 
 #[cfg(test)]
@@ -76,6 +91,15 @@ mod tests {
         assert_eq!(found.curve("loss"), [(3.0, 2.0)]);
         // Without a number of its own, an update is its line.
         assert_eq!(Training::read("quick", "{\"a\":5}\n{\"a\":6}").unwrap().curve("a"), [(1.0, 5.0), (2.0, 6.0)]);
+    }
+
+    #[test]
+    fn phases_begin_where_their_name_changes() {
+        let text =
+            "{\"update\":1,\"phase\":\"sft\"}\n{\"update\":2,\"phase\":\"sft\"}\n{\"update\":3,\"phase\":\"grpo\"}";
+        let found = Training::read("quick", text).unwrap();
+        assert_eq!(found.phases, [(1.0, "sft".to_owned()), (3.0, "grpo".to_owned())]);
+        assert!(Training::read("quick", "{\"update\":1}").unwrap().phases.is_empty());
     }
 
     #[test]

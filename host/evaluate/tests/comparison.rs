@@ -1,7 +1,7 @@
 //! Two policies whose attempts are laid down: what a comparison must say of them.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-#![allow(dead_code, reason = "each test uses a part of the samples")]
+#![allow(dead_code, reason = "a test uses a part of the samples")]
 
 mod graded;
 mod html;

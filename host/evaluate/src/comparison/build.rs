@@ -4,17 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cost::CostComparison;
 use super::pairs::{CompareError, Pair, Pairs};
-use super::{Arm, ArmInfo, COMPARISON_FORMAT, Comparison, Paired, Rechecked, Shift, Side, TaskRecords};
-use super::{scores, show};
+use super::{Arm, ArmInfo, COMPARISON_FORMAT, Comparison, Rechecked, Shift, Side, TaskRecords};
+use super::{scores, show, warnings};
 use crate::metrics::bootstrap::{Clusters, means};
 use crate::metrics::exact::{Share, clopper_pearson};
 use crate::metrics::{Bootstrap, Interval, Measure};
 use crate::release::{Clause, Decision, Protocol};
-use crate::summary::{PolicySummary, Summary, Tally, Versions};
-use crate::text::count;
-
-/// Fewer schemas than this leave intervals that say little.
-const FEW_SCHEMAS: u64 = 4;
+use crate::summary::{PolicySummary, Summary, Tally};
 
 /// Compares a candidate with a baseline, and decides by a protocol. `recheck` is the candidate run
 /// again in its serving configuration. `plug_in` adds the biased plug-in estimates, by that name.
@@ -57,7 +53,7 @@ pub fn compare(
         bootstrap: settings,
         protocol: protocol.clone(),
     };
-    comparison.warnings = warnings(&comparison, [&candidate.1, &baseline.1]);
+    comparison.warnings = warnings::of(&comparison, [&candidate.1, &baseline.1]);
     comparison.decision = Decision::of(protocol, &comparison);
     Ok(comparison)
 }
@@ -161,66 +157,4 @@ fn shift(pairs: &[Compared], measure: Measure, settings: Bootstrap) -> Option<In
     let clusters = Clusters::by(pairs.iter().map(|(_, schema, _)| schema.as_str()));
     let column = pairs.iter().map(|(_, _, (again, before))| Some(measure.of(again)? - measure.of(before)?)).collect();
     means(&clusters, &[column], settings).into_iter().next().flatten()
-}
-
-fn warnings(comparison: &Comparison, summaries: [&Summary; 2]) -> Vec<String> {
-    let mut found = Vec::new();
-    let sides = [&comparison.candidate, &comparison.baseline];
-    for (side, summary) in sides.iter().zip(summaries) {
-        found.extend(summary.warnings.iter().map(|warning| format!("{}: {warning}", side.info.label)));
-        if let Some(first) = side.left_out.first() {
-            let traces = count(side.left_out.len() as u64, "trace");
-            found.push(format!("{}: {traces} left out; the first: {}: {}", side.info.label, first.trace, first.reason));
-        }
-    }
-    found.extend(other_versions(sides));
-    found.extend(tasks_apart(&comparison.paired, sides));
-    let schemas = comparison.decisive().map_or(0, |group| group.schemas);
-    if schemas < FEW_SCHEMAS {
-        found
-            .push(format!("the decisive tasks come from {}: intervals say little of others", count(schemas, "schema")));
-    }
-    if let Some(again) = comparison.recheck.as_ref().filter(|again| again.violations.count > 0) {
-        let episodes = count(again.violations.count, "episode");
-        found.push(format!("recheck: the contract stopped something in {episodes}"));
-    }
-    found
-}
-
-/// What differs between what the two sides ran on, other than tasks.
-fn other_versions(sides: [&Side; 2]) -> Vec<String> {
-    let [ours, theirs] = sides.map(|side| &side.versions);
-    let parts: [(&str, fn(&Versions, &Versions) -> bool); 5] = [
-        ("versions of tribunal", |a, b| a.tribunal == b.tribunal),
-        ("versions of the plugin interface", |a, b| a.interface == b.interface),
-        ("suites", |a, b| a.suites == b.suites),
-        ("engines", |a, b| a.engines == b.engines),
-        ("plugins", |a, b| {
-            a.plugins.iter().all(|(name, digests)| b.plugins.get(name).is_none_or(|other| other == digests))
-        }),
-    ];
-    let other = parts.iter().filter(|(_, same)| !same(ours, theirs));
-    let [ours, theirs] = sides.map(|side| &side.info.label);
-    other
-        .map(|(what, _)| format!("{ours} and {theirs} ran on different {what}; a difference may come from that"))
-        .collect()
-}
-
-fn tasks_apart(paired: &Paired, sides: [&Side; 2]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (tasks, side) in [&paired.only_candidate, &paired.only_baseline].into_iter().zip(sides) {
-        if let Some(first) = tasks.first() {
-            let tasks = count(tasks.len() as u64, "task");
-            found.push(format!("{tasks} attempted by {} alone ({first}, ..): in no paired figure", side.info.label));
-        }
-    }
-    if let Some(first) = paired.unequal.first() {
-        let (tasks, most) = (count(paired.unequal.len() as u64, "task"), paired.attempts);
-        found.push(format!(
-            "{tasks} with fewer than {most} judged attempts on a side ({}, ..): each still counts as one in pass@1, and \
-             is left out of pass@k and pass^k where it has fewer than k",
-            first.task
-        ));
-    }
-    found
 }

@@ -7,7 +7,7 @@ use crate::grid::{Grid, strings};
 use crate::metrics::{Interval, Measure};
 use crate::release::Finding;
 use crate::summary::Outcome;
-use crate::text::{amount, count, decimal, grouped, of, percent, points};
+use crate::text::{count, grouped, of, percent, points};
 
 impl Comparison {
     /// All tables, in the order in which they are to be read: the decision, access, correctness,
@@ -173,65 +173,10 @@ impl Comparison {
             rows: found.into_iter().map(row).collect(),
         }
     }
-
-    /// Cost where both are right and compliant; then per success.
-    #[must_use]
-    pub fn cost_grid(&self) -> Grid {
-        let mut header = vec!["cost".to_owned()];
-        header.extend([&self.baseline, &self.candidate].map(|side| side.info.label.clone()));
-        header.extend(strings(&["difference", "95 %", "ratio"]));
-        let mut rows: Vec<Vec<String>> = self.cost.lines.iter().map(cost_row).collect();
-        let per = |what: &str, baseline: Option<f64>, candidate: Option<f64>, show: fn(f64) -> String| {
-            let ratio = baseline.zip(candidate).filter(|(before, _)| *before > 0.0).map(|(b, c)| c / b);
-            let cell = |value: Option<f64>| value.map_or_else(dash, show);
-            vec![what.to_owned(), cell(baseline), cell(candidate), dash(), dash(), ratio.map_or_else(dash, decimal)]
-        };
-        for found in &self.cost.per_success {
-            rows.push(per(&format!("{} per success", found.item.name()), found.baseline, found.candidate, amount));
-        }
-        if let Some(found) = &self.cost.estimated {
-            let name = |what: &str| format!("{} per {what}, estimate", found.prices.currency);
-            let [ours, theirs] = found.success;
-            rows.push(per(&name("success"), theirs, ours, money));
-            let [ours, theirs] = found.reliable_task;
-            rows.push(per(&name("task passed every time"), theirs, ours, money));
-        }
-        Grid {
-            title: format!(
-                "cost over {} that both did right and compliantly; per success over all judged episodes{}",
-                count(self.cost.tasks, "task"),
-                self.prices_words()
-            ),
-            header,
-            rows,
-        }
-    }
-
-    /// `; prices in EUR: 0.1 a million tokens read, ..`, or nothing.
-    #[must_use]
-    pub fn prices_words(&self) -> String {
-        let Some(found) = &self.cost.estimated else { return String::new() };
-        let prices = &found.prices;
-        let named = [
-            (prices.million_tokens_read, "a million tokens read"),
-            (prices.million_tokens_cached, "a million tokens cached"),
-            (prices.million_tokens_written, "a million tokens written"),
-            (prices.billion_fuel, "a billion fuel"),
-            (prices.million_rows_scanned, "a million rows scanned"),
-            (prices.hour, "an hour"),
-        ];
-        let named: Vec<_> =
-            named.iter().filter(|(price, _)| *price > 0.0).map(|(price, what)| format!("{price} {what}")).collect();
-        format!("; prices in {}: {}", prices.currency, named.join(", "))
-    }
 }
 
-fn dash() -> String {
+pub(super) fn dash() -> String {
     "–".to_owned()
-}
-
-fn money(value: f64) -> String {
-    format!("{value:.6}")
 }
 
 pub(crate) fn share(found: Option<&Interval>) -> String {
@@ -239,8 +184,11 @@ pub(crate) fn share(found: Option<&Interval>) -> String {
         .map_or_else(dash, |found| format!("{} ({}–{})", percent(found.value), percent(found.low), percent(found.high)))
 }
 
-/// `+4.0 to +14.2`.
+/// `+4.0 to +14.2`; where every task says the same there is no spread to make an interval of.
 pub(crate) fn ends(found: &Interval) -> String {
+    if found.standard_error == 0.0 {
+        return "no spread".to_owned();
+    }
     format!("{} to {}", points(100.0 * found.low), points(100.0 * found.high))
 }
 
@@ -287,18 +235,5 @@ fn group_row(group: &GroupScores) -> Vec<String> {
         gain.as_ref().map_or_else(dash, ends),
         format!("{} → {}", grouped(group.baseline_every_time), grouped(group.candidate_every_time)),
         format!("{} → {}", grouped(group.baseline.void), grouped(group.candidate.void)),
-    ]
-}
-
-fn cost_row(line: &super::CostLine) -> Vec<String> {
-    let signed =
-        |value: f64| if value < 0.0 { format!("−{}", amount(-value)) } else { format!("+{}", amount(value)) };
-    vec![
-        line.item.name().to_owned(),
-        amount(line.baseline.value),
-        amount(line.candidate.value),
-        signed(line.difference.value),
-        format!("{} to {}", signed(line.difference.low), signed(line.difference.high)),
-        line.ratio.map_or_else(dash, decimal),
     ]
 }

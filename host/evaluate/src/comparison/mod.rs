@@ -7,11 +7,13 @@
 mod arm;
 mod build;
 mod cost;
+mod cost_grid;
 pub(crate) mod grids;
 mod markdown;
 mod pairs;
 mod scores;
 mod show;
+mod warnings;
 
 use serde::{Deserialize, Serialize};
 use tribunal_protocol::Digest;

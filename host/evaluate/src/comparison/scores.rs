@@ -222,6 +222,7 @@ pub(crate) fn groups(
     measures: &[Measure],
     settings: Bootstrap,
 ) -> Vec<GroupScores> {
+    type Name = fn(&Pair<'_>) -> String;
     let group = |by: By, name: &str, pairs: &[Pair<'_>]| GroupScores::of(by, name, pairs, measures, settings);
     let mut found = vec![group(By::Decisive, "decisive tasks", decisive), group(By::All, "all tasks", all)];
     let splits = Split::ALL.map(|split| (split.name(), pick(all, |pair| pair.candidate.split == split)));
@@ -230,7 +231,7 @@ pub(crate) fn groups(
         let some = named.iter().filter(|(_, pairs)| !pairs.is_empty());
         found.extend(some.map(|(name, pairs)| group(by, name, pairs)));
     }
-    let names: [(By, fn(&Pair<'_>) -> String); 2] =
+    let names: [(By, Name); 2] =
         [(By::Family, |pair| pair.candidate.family.clone()), (By::Schema, |pair| pair.candidate.schema.clone())];
     for (by, name_of) in names {
         let names: BTreeSet<String> = decisive.iter().map(name_of).collect();

@@ -41,6 +41,8 @@ pub(crate) struct ChartView {
     x_middle: String,
     y_middle: String,
     x_ticks: Vec<Tick>,
+    /// Places on the way that have a name.
+    marks: Vec<Tick>,
     y_ticks: Vec<Tick>,
     lines: Vec<LineView>,
 }
@@ -70,6 +72,8 @@ pub(crate) struct Axes<'a> {
     pub y: &'a str,
     /// Whether the upward axis is a share, from 0 to 100 %.
     pub share: bool,
+    /// Places on the way that have a name.
+    pub marks: &'a [(f64, String)],
 }
 
 /// Room for the figures of the upward axis, and for its name where it has one.
@@ -106,6 +110,7 @@ impl ChartView {
         if x_ticks.first().is_none_or(|first| x_at(*first) - left > 24.0) {
             x_ticks.insert(0, x_low);
         }
+        let marks = axes.marks.iter().filter(|(x, _)| *x > x_low && *x <= x_high);
         Some(ChartView {
             title: axes.title.to_owned(),
             label: label(axes, &lines),
@@ -120,6 +125,7 @@ impl ChartView {
             x_middle: number(f64::midpoint(left, right)),
             y_middle: number(f64::midpoint(TOP, bottom)),
             x_ticks: x_ticks.iter().map(|x| Tick { at: number(x_at(*x)), text: tick_text(*x) }).collect(),
+            marks: marks.map(|(x, name)| Tick { at: number(x_at(*x)), text: name.clone() }).collect(),
             y_ticks: y_ticks.iter().map(|y| Tick { at: number(y_at(*y)), text: value_text(*y, axes.share) }).collect(),
             lines: views,
         })
@@ -237,59 +243,4 @@ fn value_text(value: f64, share: bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const AXES: Axes<'_> = Axes { title: "t", x: "k", y: "", share: true };
-    const SIZE: Size = Size { width: 158.0, height: 154.0, names: 0.0 };
-
-    fn line(points: &[(f64, f64)]) -> Line {
-        Line { name: "a".to_owned(), class: "line", points: points.to_vec() }
-    }
-
-    #[test]
-    fn points_lie_where_the_axes_say() {
-        // The plane is 100 units wide (48 to 148) and high (114 to 14).
-        let chart = ChartView::of(AXES, &[line(&[(1.0, 0.0), (2.0, 0.5), (3.0, 1.0)])], SIZE).unwrap();
-        assert_eq!(chart.lines[0].path, "M48 114L98 64L148 14");
-        assert_eq!(chart.label, "t. a: 0% at k 1, 100% at k 3");
-        let texts: Vec<_> = chart.y_ticks.iter().map(|tick| (tick.text.as_str(), tick.at.as_str())).collect();
-        assert_eq!((texts.first(), texts.last()), (Some(&("0%", "114")), Some(&("100%", "14"))));
-        assert!(ChartView::of(AXES, &[line(&[])], SIZE).is_none());
-    }
-
-    #[test]
-    fn ticks_are_round_and_hold_all() {
-        let close = |found: Vec<f64>, expected: &[f64]| {
-            assert_eq!(found.len(), expected.len(), "{found:?}");
-            found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{found:?}"));
-        };
-        close(ticks(0.0, 1.0, 5.0), &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
-        close(ticks(-0.3, 2.2, 3.0), &[-1.0, 0.0, 1.0, 2.0, 3.0]);
-        close(ticks(3.0, 47.0, 5.0), &[0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
-        for (value, text) in
-            [(0.0, "0"), (-0.5, "−0.5"), (1234.0, "1234"), (0.00002, "2e−5"), (0.25, "0.25"), (3e7, "3e7")]
-        {
-            assert_eq!(tick_text(value), text);
-        }
-    }
-
-    #[test]
-    fn a_long_line_is_drawn_as_means_and_a_flat_one_has_room() {
-        let long: Vec<_> = (0..1_000_u32).map(|i| (f64::from(i), f64::from(i % 2))).collect();
-        let found = thinned(&line(&long));
-        assert_eq!(found.points.len(), 200);
-        assert_eq!(found.points[0], (2.0, 0.4)); // the mean of 0, 1, 2, 3, 4 and of 0, 1, 0, 1, 0
-        assert_eq!(ends([3.0, 3.0].into_iter()), Some((1.5, 4.5)));
-    }
-
-    #[test]
-    fn names_of_lines_that_end_together_stand_apart() {
-        let size = Size { names: 60.0, width: 218.0, ..SIZE };
-        let lines =
-            [line(&[(1.0, 0.5), (2.0, 1.0)]), line(&[(1.0, 0.4), (2.0, 0.99)]), line(&[(1.0, 0.4), (2.0, 0.98)])];
-        let chart = ChartView::of(AXES, &lines, size).unwrap();
-        let ys: Vec<f64> = chart.lines.iter().map(|line| line.name_y.parse().unwrap()).collect();
-        assert!(ys[1] - ys[0] >= APART - 0.1 && ys[2] - ys[1] >= APART - 0.1, "{ys:?}");
-    }
-}
+mod tests;

@@ -234,7 +234,8 @@ fn curve(comparison: &Comparison) -> Option<ChartView> {
     ];
     let longest = sides.iter().map(|side| side.chars().count()).max().unwrap_or(0) as u64;
     let names = 66.0 + 7.0 * crate::estimate::ratio(longest, 1);
-    let axes = Axes { title: "pass@k and pass^k", x: "k, attempts at one task", y: "share of tasks", share: true };
+    let axes =
+        Axes { title: "pass@k and pass^k", x: "k, attempts at one task", y: "share of tasks", share: true, marks: &[] };
     ChartView::of(axes, &lines, Size { width: 640.0 + names, height: 340.0, names })
 }
 
@@ -249,8 +250,10 @@ impl TrainingView {
         let first = |fits: fn(&str) -> bool| names.iter().copied().find(|name| fits(&name.to_lowercase()));
         // What a figure is called differs between trainers; the first that fits is drawn large.
         let large: Vec<&str> = [
-            first(|name| name == "reward").or_else(|| first(|name| name.contains("reward"))),
-            first(|name| name.contains("pass") && name.contains('1') && !name.contains("train")),
+            first(|name| name == "reward")
+                .or_else(|| first(|name| name.contains("reward")))
+                .or_else(|| first(|name| name == "pass_rate")),
+            first(|name| name.contains("held") && name.contains("pass")),
             first(|name| name == "entropy").or_else(|| first(|name| name.contains("entropy"))),
         ]
         .into_iter()
@@ -272,5 +275,5 @@ fn figure(training: &Training, name: &str, size: Size) -> Option<ChartView> {
     let share = name.contains("pass");
     let line = Line { name: title.clone(), class: "line candidate", points: training.curve(name) };
     let share = share && line.points.iter().all(|point| (0.0..=1.0).contains(&point.1));
-    ChartView::of(Axes { title: &title, x: "update", y: "", share }, &[line], size)
+    ChartView::of(Axes { title: &title, x: "update", y: "", share, marks: &training.phases }, &[line], size)
 }

@@ -2,6 +2,7 @@
 
 use super::protocol::{Bound, Clause, CostClause, Coverage, Each, Gain, Level, Recheck, Violations, Voids};
 use super::{Finding, Ruling};
+use crate::comparison::grids::ends;
 use crate::comparison::{By, Comparison, GroupScores, Side};
 use crate::metrics::{Interval, Measure};
 use crate::text::{count, decimal, grouped, of, percent, points};
@@ -175,6 +176,7 @@ fn gain(clause: &Gain, comparison: &Comparison) -> Ruling {
         let gain = group.score(clause.measure).and_then(|score| score.gain);
         let why = unknown(group, clause.measure, gain.map(|gain| gain.tasks));
         let Some(gain) = gain else { return (f64::NEG_INFINITY, Found::unknown("–", why.unwrap_or_default())) };
+        let why = why.or_else(|| alone(clause, &gain));
         let found = figure(clause.bound, &gain);
         let words = interval_words(clause.bound, &gain);
         let pass = if strictly { found > limit + ROUNDING } else { found >= limit - ROUNDING };
@@ -188,9 +190,15 @@ fn gain(clause: &Gain, comparison: &Comparison) -> Ruling {
     found.ruling(format!("{} gain{}", clause.measure, each_words(clause.each)), bound)
 }
 
+/// Why a bound means nothing: it is there to speak of other schemas, and one cannot.
+fn alone(clause: &Gain, gain: &Interval) -> Option<String> {
+    let speaks = clause.bound == Bound::Lower && clause.each != Some(Each::Schema);
+    (speaks && gain.schemas < 2).then(|| "one schema: the bound says nothing of others".to_owned())
+}
+
 /// `+9.1 points (+4.0 to +14.2)`.
 fn interval_words(bound: Bound, gain: &Interval) -> String {
-    let ends = format!("{} to {}", points(100.0 * gain.low), points(100.0 * gain.high));
+    let ends = ends(gain);
     match bound {
         Bound::Estimate => format!("{} points ({ends})", points(100.0 * gain.value)),
         Bound::Lower => format!("lower bound {} of {} points", points(100.0 * gain.low), points(100.0 * gain.value)),

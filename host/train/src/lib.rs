@@ -12,6 +12,7 @@
 //! threads: every random number comes from a seed of its own, and no clock decides anything.
 
 mod checkpoint;
+mod copying;
 pub mod credit;
 mod error;
 pub mod grpo;
@@ -25,12 +26,13 @@ pub mod sft;
 pub mod trajectory;
 mod update;
 
+pub use copying::practice;
 pub use checkpoint::{Checkpoint, Progress, STATE};
 pub use error::TrainError;
 pub use health::Guard;
 pub use lesson::Lesson;
 pub use random::seed_of;
 pub use recipe::{
-    Advantage, EvaluateRecipe, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
+    Advantage, CopyingRecipe, EvaluateRecipe, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
 };
 pub use update::{Clock, Timing, Update};

@@ -29,6 +29,9 @@ pub struct Recipe {
     pub variants: u32,
     /// The model.
     pub model: ModelRecipe,
+    /// Practice in copying, before anything else; none: at once to the trajectories.
+    #[serde(default)]
+    pub copying: Option<CopyingRecipe>,
     /// Supervised fine-tuning on verified trajectories.
     pub sft: SftRecipe,
     /// Which tasks are learned from.
@@ -63,6 +66,19 @@ pub struct ModelRecipe {
     pub hidden: usize,
     /// Longest episode in tokens.
     pub context: usize,
+}
+
+/// Practice in copying: random tokens, and parts of them again. Reading a name in a catalogue and
+/// writing it into a query is copying, and a model that starts from nothing finds that out late.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyingRecipe {
+    /// Steps.
+    pub steps: u64,
+    /// Tokens of one step.
+    pub batch_tokens: usize,
+    /// Learning rate, after a tenth of the steps.
+    pub learning_rate: f64,
 }
 
 /// Supervised fine-tuning.
@@ -255,6 +271,7 @@ impl Recipe {
             eps,
             tied: true,
             bias: false,
+            previous: true,
             head_dim: None,
         }
     }

@@ -38,6 +38,25 @@ pub fn steps(samples: &[Sample], recipe: &SftRecipe, seed: u64) -> Vec<Vec<usize
     steps
 }
 
+/// Which step, and how far it goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The phase that it belongs to, for the report.
+    pub phase: &'a str,
+    /// Its number, from 1.
+    pub number: u64,
+    /// The learning rate.
+    pub rate: f64,
+}
+
+impl SftRecipe {
+    /// The learning rate of a step: warm-up, then a cosine down to a twentieth.
+    #[must_use]
+    pub fn rate(&self, step: u64, of: u64) -> f64 {
+        cosine(step, self.warmup, of, self.learning_rate, self.learning_rate * 0.05)
+    }
+}
+
 /// Takes one step; says what came of it.
 ///
 /// # Errors
@@ -46,12 +65,10 @@ pub fn step(
     model: &mut Model,
     optimizer: &mut AdamW,
     samples: &[&Sample],
-    place: (u64, u64),
-    recipe: &SftRecipe,
+    step: &Step<'_>,
     clock: &dyn Clock,
 ) -> Result<Update, TrainError> {
     let begun = clock.seconds();
-    let (number, of) = place;
     let total: usize = samples.iter().map(|sample| sample.learned.len()).sum();
     let mut gradients: Option<Gradients> = None;
     let (mut loss, mut tokens) = (0.0, 0);
@@ -71,13 +88,12 @@ pub fn step(
         }
     }
     let gradients = gradients.ok_or_else(|| TrainError::Nothing("a step without samples".to_owned()))?;
-    let rate = cosine(number, recipe.warmup, of, recipe.learning_rate, recipe.learning_rate * 0.05);
-    let stepped = optimizer.step(model, &gradients, rate)?;
+    let stepped = optimizer.step(model, &gradients, step.rate)?;
     let seconds = clock.seconds() - begun;
-    let mut update = Update::new(number, "sft");
+    let mut update = Update::new(step.number, step.phase);
     update.set("loss", loss);
     update.set("gradient_norm", stepped.norm);
-    update.set("learning_rate", rate);
+    update.set("learning_rate", step.rate);
     update.set("tokens", tokens as f64);
     update.set("learned_tokens", total as f64);
     update.set("seconds", seconds);

@@ -28,6 +28,7 @@ fn shape(million: usize) -> Shape {
         eps,
         tied: true,
         bias: false,
+        previous: false,
         head_dim: None,
     }
 }

@@ -18,6 +18,9 @@ const NEVER: f64 = -1e9;
 pub(crate) fn forward(model: &Model, batch: &Packed, precision: DType) -> Result<Scores> {
     let pass = Pass::new(model, batch, precision)?;
     let mut x = pass.weight(Places::of(&model.shape).embedding())?.index_select(&pass.index(&batch.tokens)?, 0)?;
+    if let Some(place) = Places::of(&model.shape).previous() {
+        x = (x + pass.previous(place, batch)?)?;
+    }
     for layer in 0..model.shape.layers {
         x = pass.block(layer, &x)?;
     }
@@ -71,6 +74,16 @@ impl<'a> Pass<'a> {
 
     fn device(&self) -> &Device {
         &self.model.device
+    }
+
+    /// For each row the embedding of the token before it in its sequence; nothing for a first one.
+    fn previous(&self, place: usize, batch: &Packed) -> Result<Tensor> {
+        let is_first = |row: usize| batch.starts.contains(&row);
+        let rows = 0..batch.tokens.len();
+        let before: Vec<u32> = rows.clone().map(|row| batch.tokens[row.saturating_sub(1)]).collect();
+        let there: Vec<f32> = rows.map(|row| if is_first(row) { 0.0 } else { 1.0 }).collect();
+        let there = Tensor::from_vec(there, (batch.tokens.len(), 1), self.device())?.to_dtype(self.precision)?;
+        Ok(self.weight(place)?.index_select(&self.index(&before)?, 0)?.broadcast_mul(&there)?)
     }
 
     fn index(&self, values: &[u32]) -> Result<Tensor> {

@@ -28,6 +28,11 @@ pub struct Shape {
     pub tied: bool,
     /// Whether query, key and value projections have a bias (Qwen2 does).
     pub bias: bool,
+    /// Whether a second embedding, of the token before, is added to each token's own: a head can then
+    /// find what followed a token earlier in one step (induction) instead of two. Pretrained models
+    /// have none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub previous: bool,
     /// Width of one head; absent means `dim / heads`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_dim: Option<usize>,
@@ -58,7 +63,8 @@ impl Shape {
         let qkv = self.query() + 2 * self.key();
         let attention = qkv * self.dim + self.dim * self.query() + if self.bias { qkv } else { 0 };
         let block = attention + 3 * self.hidden * self.dim + 2 * self.dim;
-        let embeddings = if self.tied { 1 } else { 2 } * self.vocab * self.dim;
+        let tables = 1 + usize::from(!self.tied) + usize::from(self.previous);
+        let embeddings = tables * self.vocab * self.dim;
         embeddings + self.layers * block + self.dim
     }
 

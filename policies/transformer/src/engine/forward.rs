@@ -6,6 +6,7 @@ use super::{BlockWeights, PIECE, Span, Weights, cut, gather_heads, owners, posit
 use crate::kernels::attention::{self, Queries};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cache::Cache;
+use crate::kernels::elementwise::add;
 use crate::kernels::head::{Normaliser, normalise};
 use crate::kernels::matmul::Into;
 use crate::kernels::norm;
@@ -50,6 +51,11 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
     for (row, token) in x.chunks_exact_mut(dim).zip(&batch.tokens) {
         row.copy_from_slice(&weights.embedding()[*token as usize * dim..][..dim]);
     }
+    if let Some(table) = weights.previous() {
+        for (row, before) in pairs(batch) {
+            add(&mut x[row * dim..][..dim], &table[before as usize * dim..][..dim]);
+        }
+    }
     let mut panels = BlockPanels::default();
     let mut spare = BlockTape::default();
     for layer in 0..shape.layers {
@@ -68,6 +74,12 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
     }
     drop(x);
     Ok(score(model, &weights, batch, last, tape))
+}
+
+/// Every row that has one before it in its sequence, with the token of that one.
+pub(super) fn pairs(batch: &Packed) -> impl Iterator<Item = (usize, u32)> + '_ {
+    let rows = batch.starts.windows(2).flat_map(|range| range[0] + 1..range[1].max(range[0] + 1));
+    rows.map(|row| (row, batch.tokens[row - 1]))
 }
 
 /// One block over all rows; fills the tape but for `x`, which it reads.

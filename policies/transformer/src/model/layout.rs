@@ -28,6 +28,7 @@ pub(crate) struct Places {
     layers: usize,
     bias: bool,
     tied: bool,
+    previous: bool,
 }
 
 /// Places of one block's weights.
@@ -46,7 +47,7 @@ pub(crate) struct BlockPlaces {
 
 impl Places {
     pub(crate) fn of(shape: &Shape) -> Places {
-        Places { layers: shape.layers, bias: shape.bias, tied: shape.tied }
+        Places { layers: shape.layers, bias: shape.bias, tied: shape.tied, previous: shape.previous }
     }
 
     pub(crate) fn embedding(self) -> usize {
@@ -76,6 +77,11 @@ impl Places {
         if self.tied { self.embedding() } else { self.norm() + 1 }
     }
 
+    /// The embedding of the token before, if there is one.
+    pub(crate) fn previous(self) -> Option<usize> {
+        self.previous.then_some(self.norm() + 1 + usize::from(!self.tied))
+    }
+
     fn per_block(self) -> usize {
         6 + usize::from(self.bias)
     }
@@ -83,13 +89,17 @@ impl Places {
 
 /// All weights of a shape, in the order of [`Places`].
 pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
-    // Each block adds twice to the residual stream; its outputs begin smaller so that it stays level.
-    let normal = Start::Normal(0.02);
-    let residual = Start::Normal(0.02 / (2.0 * shape.layers as f64).sqrt());
+    // By fan-in, so that narrow models attend as sharply as wide ones from the first step on. Each
+    // block adds twice to the residual stream; its outputs begin smaller so that it stays level, and
+    // the embeddings begin larger, so that a token is not lost among what its neighbours add.
+    let by = |width: usize, scale: f64| Start::Normal(scale / (width as f64).sqrt());
+    let normal = by(shape.dim, 0.5);
+    let residual = |width: usize| by(width, 0.5 / (2.0 * shape.layers as f64).sqrt());
+    let embedding = by(shape.dim, 1.0);
     let entry =
         |name: String, dims: &[usize], start| Entry { name, dims: dims.to_vec(), decays: dims.len() > 1, start };
     let qkv = shape.query() + 2 * shape.key();
-    let mut all = vec![entry("embedding".to_owned(), &[shape.vocab, shape.dim], normal)];
+    let mut all = vec![entry("embedding".to_owned(), &[shape.vocab, shape.dim], embedding)];
     for layer in 0..shape.layers {
         let name = |part: &str| format!("layers.{layer}.{part}");
         all.push(entry(name("attention.norm"), &[shape.dim], Start::Ones));
@@ -97,14 +107,17 @@ pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
         if shape.bias {
             all.push(entry(name("attention.bias"), &[qkv], Start::Zeros));
         }
-        all.push(entry(name("attention.output"), &[shape.dim, shape.query()], residual));
+        all.push(entry(name("attention.output"), &[shape.dim, shape.query()], residual(shape.query())));
         all.push(entry(name("feed.norm"), &[shape.dim], Start::Ones));
         all.push(entry(name("feed.gate_up"), &[2 * shape.hidden, shape.dim], normal));
-        all.push(entry(name("feed.down"), &[shape.dim, shape.hidden], residual));
+        all.push(entry(name("feed.down"), &[shape.dim, shape.hidden], residual(shape.hidden)));
     }
     all.push(entry("norm".to_owned(), &[shape.dim], Start::Ones));
     if !shape.tied {
         all.push(entry("head".to_owned(), &[shape.vocab, shape.dim], normal));
+    }
+    if shape.previous {
+        all.push(entry("previous".to_owned(), &[shape.vocab, shape.dim], embedding));
     }
     all
 }

@@ -40,6 +40,16 @@ impl Sampler {
         for token in tokens() {
             x.extend_from_slice(&self.embedding[*token as usize * dim..][..dim]);
         }
+        if let Some(table) = &self.previous {
+            let before = chunks.iter().flat_map(|(row, chunk)| {
+                std::iter::once(row.last).chain(chunk.iter().copied().map(Some)).take(chunk.len())
+            });
+            for (row, before) in x.chunks_exact_mut(dim).zip(before) {
+                if let Some(before) = before {
+                    crate::kernels::elementwise::add(row, &table[before as usize * dim..][..dim]);
+                }
+            }
+        }
         let positions: Vec<usize> =
             chunks.iter().flat_map(|(row, chunk)| row.cached..row.cached + chunk.len()).collect();
         let width = shape.query() + 2 * shape.key();
@@ -61,6 +71,7 @@ impl Sampler {
         }
         for (row, chunk) in chunks {
             row.cached += chunk.len();
+            row.last = chunk.last().copied().or(row.last);
         }
         x
     }

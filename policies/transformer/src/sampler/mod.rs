@@ -99,6 +99,8 @@ pub struct Row {
     caches: Vec<Cache>,
     /// How many tokens the caches hold.
     cached: usize,
+    /// The last token that the caches hold.
+    last: Option<u32>,
     /// Tokens that were read or drawn and that the model has not seen yet.
     pending: Vec<u32>,
     random: ChaCha8Rng,
@@ -162,6 +164,7 @@ pub struct Sampler {
     model: Model,
     pool: Pool,
     embedding: Vec<f32>,
+    previous: Option<Vec<f32>>,
     blocks: Vec<Block>,
     norm: Vec<f32>,
     head: Panels,
@@ -201,8 +204,9 @@ impl Sampler {
         let mut head = Panels::default();
         head.fill(&pool, rows_of(weights.head(), shape.dim).transposed());
         let (embedding, norm) = (weights.embedding().to_vec(), weights.norm().to_vec());
+        let previous = weights.previous().map(<[f32]>::to_vec);
         drop(guards);
-        Ok(Sampler { model, pool, embedding, blocks, norm, head })
+        Ok(Sampler { model, pool, embedding, previous, blocks, norm, head })
     }
 
     /// Longest sequence in tokens.
@@ -216,7 +220,7 @@ impl Sampler {
     pub fn row(&self, seed: u64) -> Row {
         let shape = self.model.shape();
         let caches = vec![Cache::new(shape.head()); shape.layers * shape.kv_heads];
-        Row { caches, cached: 0, pending: Vec::new(), random: ChaCha8Rng::seed_from_u64(seed) }
+        Row { caches, cached: 0, last: None, pending: Vec::new(), random: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     /// Reads tokens into a row without drawing: a prompt that several forks share.

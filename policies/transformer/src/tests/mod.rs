@@ -23,6 +23,7 @@ pub(crate) fn tiny(tied: bool) -> Shape {
         eps: 1e-5,
         tied,
         bias: true,
+        previous: tied,
         head_dim: Some(6),
     }
 }

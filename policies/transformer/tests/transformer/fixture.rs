@@ -14,6 +14,7 @@ pub fn shape() -> Shape {
         eps: 1e-5,
         tied: true,
         bias: true,
+        previous: false,
         head_dim: None,
     }
 }

@@ -13,7 +13,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
-                          settled); 2 not done: bad input, or a machine that refuses.";
+                          settled, a request is not granted); 2 not done: bad input, or a machine that refuses.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -25,6 +25,8 @@ pub enum Command {
     Tasks(TasksArguments),
     /// Show what a component is, imports, offers and requests, before anything of it runs
     Inspect(InspectArguments),
+    /// Explain what a plugin could do under a contract, table by table, before anything runs
+    Check(CheckArguments),
     /// Build plugin crates into components
     Build(BuildArguments),
     /// Turn a folder of foreign schemas and questions into a suite, and judge every question
@@ -115,6 +117,27 @@ pub struct TasksArguments {
 pub struct InspectArguments {
     /// The component file
     pub file: PathBuf,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The component file
+    pub file: PathBuf,
+    /// The contract that is granted to it
+    #[arg(long)]
+    pub contract: PathBuf,
+    /// The suite of the schema: the name of an embedded one, or a folder
+    #[arg(long, default_value = "analytics")]
+    pub suite: String,
+    /// The schema, as NAME-vN [default: the one that the contract fits]
+    #[arg(long)]
+    pub schema: Option<String>,
     /// The folder of compiled plugins
     #[arg(long, env = "TRIBUNAL_CACHE")]
     pub cache: Option<PathBuf>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot, on_deep_stack};
+use tribunal_database::{DatabaseSession, Snapshot, on_deep_stack};
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::session::Session;
 use tribunal_protocol::{Code, Failure, Kind, Table, Value};
@@ -256,7 +256,7 @@ impl Engines {
 
     fn ours(&self, query: &str) -> Result<Table, Failure> {
         let contract = Arc::clone(&self.contract);
-        GlueSession::open(self.snapshot.fork(), contract, Default::default()).query(query, &[])
+        DatabaseSession::open(self.snapshot.fork(), contract, Default::default()).query(query, &[])
     }
 
     fn compare(&self, seed: u64, query: &str, tally: &mut Tally, change: &impl Fn(Table) -> Table) {

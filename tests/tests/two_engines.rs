@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
@@ -30,7 +30,7 @@ fn open(dataset: &Dataset, engine: Engine, contract: &str) -> (Snapshot, Arc<Eff
 }
 
 fn answer((snapshot, contract): &(Snapshot, Arc<Effective>), query: &str) -> Result<Table, Failure> {
-    GlueSession::open(snapshot.fork(), Arc::clone(contract), Usage::default()).query(query, &[])
+    DatabaseSession::open(snapshot.fork(), Arc::clone(contract), Usage::default()).query(query, &[])
 }
 
 /// What differs of two results: names, kinds or rows.

@@ -281,13 +281,6 @@ fn native_of<'n>(natives: &'n [Native], name: &str) -> Option<&'n Native> {
     natives.get(place)
 }
 
-/// Whether the holder may not see the whole key by which the rows of a table are numbered.
-pub(crate) fn key_is_hidden(grant: &TableGrant) -> bool {
-    let schema = &grant.schema;
-    let is_readable = |name: &String| schema.column_index(name).is_some_and(|place| grant.readable.contains(&place));
-    !schema.primary_key.iter().all(is_readable)
-}
-
 /// Bytes of a cell's text.
 pub(crate) fn text_length(cell: &Cell) -> usize {
     match cell {
@@ -339,12 +332,7 @@ impl Store for Guard<'_> {
             let cells = self.show(view, row)?;
             Some(cells.map(|cells| (Key::U64(number), cells)))
         };
-        let filter = view.filter.as_ref();
-        if key_is_hidden(grant) {
-            let rows = table.rows_by_content(&grant.readable, grant.rows.as_ref(), filter);
-            return Ok(Box::new(rows.into_iter().filter_map(shown)));
-        }
-        Ok(Box::new(table.rows_where(filter).filter_map(shown)))
+        Ok(Box::new(table.rows_for(grant, view.filter.as_ref()).filter_map(shown)))
     }
 
     fn fetch_referencings(&self, _table_name: &str) -> Result<Vec<gluesql_core::executor::Referencing>> {

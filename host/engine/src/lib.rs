@@ -18,6 +18,7 @@ mod guard;
 mod hoist;
 mod index;
 mod native;
+mod order;
 mod output;
 mod panic;
 mod rows;

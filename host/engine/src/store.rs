@@ -1,6 +1,5 @@
 //! The copy-on-write store: a sealed base that every fork shares, and what a fork changed.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,6 +13,7 @@ use crate::cell::{compare, is_null, to_cell};
 use crate::digest::Buckets;
 use crate::guard::text_length;
 use crate::index::Index;
+use crate::order::content_order;
 
 /// A row, shared by every state that holds it.
 pub(crate) type Row = Arc<[Cell]>;
@@ -91,7 +91,7 @@ impl Base {
 
     /// The places of the rows that satisfy a rule, in the order of their cells at `places`; found
     /// on first use.
-    fn by_content(&self, places: &[usize], rule: Option<(&RowRule, &RowFilter)>) -> Arc<[u32]> {
+    pub(crate) fn by_content(&self, places: &[usize], rule: Option<(&RowRule, &RowFilter)>) -> Arc<[u32]> {
         let mut known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (places.to_vec(), rule.map_or_else(String::new, |(rule, _)| rule.text.clone()));
         let order = known.entry(key).or_insert_with(|| {
@@ -105,15 +105,6 @@ impl Base {
         });
         Arc::clone(order)
     }
-}
-
-/// The order of two rows by their cells at some places, NULL first.
-pub(crate) fn content_order(places: &[usize], a: &[Cell], b: &[Cell]) -> Ordering {
-    let cells = places.iter().map(|place| match (a.get(*place), b.get(*place)) {
-        (Some(a), Some(b)) => is_null(b).cmp(&is_null(a)).then(compare(a, b).unwrap_or(Ordering::Equal)),
-        _ => Ordering::Equal,
-    });
-    cells.fold(Ordering::Equal, Ordering::then)
 }
 
 fn whole_number(row: &Row, place: usize) -> Option<i64> {
@@ -208,28 +199,6 @@ impl TableState {
     /// The rows that satisfy a rule, by number.
     pub(crate) fn rows_where(&self, filter: Option<&RowFilter>) -> Rows<'_> {
         Rows::new(self, filter.cloned())
-    }
-
-    /// The same rows in an order that follows from their cells at `places` alone: for a holder
-    /// who may not see the key by which the rows are numbered, since their order would tell of it.
-    /// What the fork inserted comes last, as it was inserted.
-    pub(crate) fn rows_by_content(
-        &self,
-        places: &[usize],
-        rule: Option<&RowRule>,
-        filter: Option<&RowFilter>,
-    ) -> Vec<(RowNumber, &Row)> {
-        if self.is_pristine() {
-            let order = self.base.by_content(places, rule.zip(filter));
-            let row = |place: &u32| Some((RowNumber::from(*place), self.base.rows.get(*place as usize)?));
-            return order.iter().filter_map(row).collect();
-        }
-        let mut rows: Vec<_> = self.rows_where(filter).collect();
-        let sealed = rows.partition_point(|(number, _)| *number < self.base.rows.len() as u64);
-        if let Some(sealed) = rows.get_mut(..sealed) {
-            sealed.sort_by(|(_, a), (_, b)| content_order(places, a, b));
-        }
-        rows
     }
 
     /// How many rows satisfy a rule.

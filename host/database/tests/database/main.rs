@@ -10,6 +10,7 @@ macro_rules! on {
             pub const ENGINE: tribunal_protocol::schema::Engine = tribunal_protocol::schema::Engine::$engine;
             mod budget;
             mod change;
+            mod denial;
             mod digest;
             pub mod fixture;
             mod fork;

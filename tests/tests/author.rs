@@ -46,7 +46,7 @@ fn a_contract_is_explained_before_anything_runs() {
     for words in [
         "tool tool-query under contract \"clerk\", on billing-v1",
         "id, name where is_test = FALSE",
-        "refused   read of plans.code",
+        "refused   read of plans: code, ",
         "to allow it, add [[read]] table = \"plans\" columns = [\"code\"",
         "to reach more rows, widen `rows` of [[read]] table = \"accounts\"",
         "\"contact_email\"",

@@ -259,7 +259,8 @@ impl Access {
     fn refusal(&self, missing: &[&str], granted: &Contract, holder: Holder) -> Refusal {
         let what = match missing {
             [] => format!("{} of {}", self.verb.name(), self.table),
-            names => format!("{} of {}.{}", self.verb.name(), self.table, names.join(&format!(", {}.", self.table))),
+            [name] => format!("{} of {}.{name}", self.verb.name(), self.table),
+            names => format!("{} of {}: {}", self.verb.name(), self.table, names.join(", ")),
         };
         let reach = self.granted.as_ref().map(|reach| line(self.verb.name(), &reach.columns, reach.rows.as_deref()));
         Refusal {

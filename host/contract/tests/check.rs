@@ -143,7 +143,7 @@ fn the_star_is_every_table_and_its_entry_is_named() {
     let all = "[contract]\nname = \"t\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n";
     assert_eq!(told(&checked(all, all, Holder::Tool)), [""; 0]);
     let refusals = told(&checked(all, GRANT, Holder::Tool));
-    assert!(refusals[0].starts_with("read of invoices.voided, invoices.note | "), "{refusals:?}");
+    assert!(refusals[0].starts_with("read of invoices: voided, note | "), "{refusals:?}");
     let keys = "[contract]\nname = \"g\"\n[[read]]\ntable = \"*\"\ncolumns = [\"id\"]\n";
     let refusals = told(&checked(all, keys, Holder::Tool));
     assert_eq!(refusals.len(), 2);

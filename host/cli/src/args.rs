@@ -29,7 +29,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Build plugin crates into components
     Build(BuildArguments),
-    /// Turn a folder of foreign schemas and questions into a suite, and judge every question
+    /// Turn foreign schemas and questions (a folder, or a SQLite file) into a suite, and judge every
+    /// question
     Import(ImportArguments),
     /// Write the page and the summary of a run folder again, from its traces
     Report(ReportArguments),
@@ -166,8 +167,11 @@ pub struct BuildArguments {
 
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// The folder of schemas and questions
-    pub folder: PathBuf,
+    /// The folder of schemas and questions, or a SQLite file
+    pub source: PathBuf,
+    /// The questions about a SQLite file [default: questions.csv beside it, if any]
+    #[arg(long)]
+    pub questions: Option<PathBuf>,
     /// Where the suite goes
     #[arg(long)]
     pub out: PathBuf,

@@ -16,7 +16,7 @@ use crate::figure::{Figure, Section};
 const SIZES: [(i64, &str); 3] = [(1_000, "1 k"), (100_000, "100 k"), (1_000_000, "1 M")];
 
 /// Lets its holder add rows.
-const WRITER: &str = r#"
+pub(crate) const WRITER: &str = r#"
     [contract]
     name = "writer"
     [[read]]

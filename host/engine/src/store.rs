@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gluesql_core::prelude::Value as Cell;
 use im::OrdMap;
-use tribunal_contract::{Condition, RowRule};
+use tribunal_contract::{Condition, RowRule, TableGrant};
 use tribunal_protocol::Digest;
 use tribunal_protocol::schema::TableSchema;
 
@@ -22,19 +22,19 @@ pub(crate) type Row = Arc<[Cell]>;
 /// the order of their insertion. It never shows.
 pub(crate) type RowNumber = u64;
 
-/// An order of the rows of a table: by the cells at which places, of the rows that which rule shows.
-type Order = (Vec<usize>, String);
+/// A part of a table: the cells at which places, of the rows that which rule shows.
+type Part = (Vec<usize>, String);
 
 /// The sealed rows of a table, and what was derived from them; shared by every fork.
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) rows: Vec<Row>,
     pub(crate) buckets: OnceLock<Buckets>,
-    longest: OnceLock<usize>,
+    longest: Mutex<BTreeMap<Part, usize>>,
     indexes: Mutex<HashMap<Vec<usize>, Arc<Index>>>,
     visible: Mutex<HashMap<String, Arc<[u32]>>>,
     largest: Mutex<BTreeMap<(usize, String), Option<i64>>>,
-    by_content: Mutex<BTreeMap<Order, Arc<[u32]>>>,
+    by_content: Mutex<BTreeMap<Part, Arc<[u32]>>>,
 }
 
 impl Base {
@@ -42,7 +42,7 @@ impl Base {
         Base {
             rows,
             buckets: OnceLock::new(),
-            longest: OnceLock::new(),
+            longest: Mutex::default(),
             indexes: Mutex::default(),
             visible: Mutex::default(),
             largest: Mutex::default(),
@@ -157,11 +157,18 @@ impl TableState {
         }
     }
 
-    /// Bytes of the longest text in it.
-    pub(crate) fn longest_text(&self) -> usize {
-        let longest = |row: &Row| row.iter().map(text_length).max().unwrap_or(0);
-        let base = *self.base.longest.get_or_init(|| self.base.rows.iter().map(longest).max().unwrap_or(0));
-        self.overlay.values().flatten().map(longest).max().unwrap_or(0).max(base)
+    /// Bytes of the longest text in what a grant shows of it.
+    pub(crate) fn longest_text(&self, grant: &TableGrant) -> usize {
+        let of_cells = |row: &Row| grant.readable.iter().filter_map(|place| row.get(*place)).map(text_length).max();
+        let longest = |rows: Rows<'_>| rows.filter_map(|(_, row)| of_cells(row)).max().unwrap_or(0);
+        let rule = grant.rows.as_ref();
+        let filter = rule.map(|rule| self.filter(rule));
+        if !self.is_pristine() {
+            return longest(self.rows_where(filter.as_ref()));
+        }
+        let mut known = self.base.longest.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (grant.readable.clone(), rule.map_or_else(String::new, |rule| rule.text.clone()));
+        *known.entry(key).or_insert_with(|| longest(self.rows_where(filter.as_ref())))
     }
 
     /// Whether the fork holds exactly the base.

@@ -25,3 +25,4 @@ on!(gluesql, Gluesql);
 on!(sqlite, Sqlite);
 
 mod second;
+mod work;

@@ -227,6 +227,23 @@ fn the_order_of_rows_tells_nothing_of_a_hidden_key() {
     assert_eq!(rows(&mut session, "SELECT name FROM accounts"), ["Zoe", "Bob", "Cör", "Dee"]);
 }
 
+/// How long a text may be decides what may be done with it; that of a hidden one must not.
+#[test]
+fn a_long_hidden_text_changes_nothing() {
+    let doubled = "SELECT MAX(name) || MAX(name) AS m FROM accounts";
+    let with = |place: usize| {
+        let mut data = dataset();
+        data.tables[0].rows[0][place] = Value::Text("x".repeat(5_000));
+        let mut session = open(seal(&data).unwrap().fork(), CLERK);
+        session.query(doubled, &[]).map(|table| table.to_rows()).map_err(|failure| failure.to_string())
+    };
+    let plain = clerk().query(doubled, &[]).map(|table| table.to_rows()).map_err(|failure| failure.to_string());
+    assert!(plain.is_ok(), "{plain:?}");
+    assert_eq!(with(3), plain, "the secret is hidden");
+    // The twin: the name is not.
+    assert_ne!(with(1), plain);
+}
+
 #[test]
 fn what_the_contract_stops_is_counted_and_nothing_else() {
     let mut session = clerk();

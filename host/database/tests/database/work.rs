@@ -11,21 +11,21 @@ use tribunal_protocol::{Code, Failure, Kind, Table, Value};
 /// Rows of each of the two tables.
 const ROWS: i64 = 1_500;
 
-fn session() -> DatabaseSession {
+fn session(engine: Engine) -> DatabaseSession {
     let table = |name: &str| {
         let columns = vec![ColumnSchema::new("n", Kind::Integer, false), ColumnSchema::new("t", Kind::Text, false)];
         let row = |n: i64| vec![Value::Integer(n), Value::Text(format!("row {n}"))];
         TableData { schema: TableSchema::new(name, columns, &["n"]), rows: (0..ROWS).map(row).collect() }
     };
     let data = Dataset { clock: 0, tables: vec![table("a"), table("b")] };
-    let snapshot = Snapshot::seal_on(&data, Engine::Gluesql).unwrap();
+    let snapshot = Snapshot::seal_on(&data, engine).unwrap();
     let all = "[contract]\nname = \"all\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n";
     let contract = Contract::parse(all).unwrap().resolve(snapshot.schemas()).unwrap();
     DatabaseSession::open(snapshot.fork(), contract.into(), Usage::default())
 }
 
 fn asked(sql: &str) -> Result<Table, Failure> {
-    session().query(sql, &[])
+    session(Engine::Gluesql).query(sql, &[])
 }
 
 fn refused(sql: &str) {
@@ -90,4 +90,23 @@ fn patterns_that_go_back_and_forth_over_long_texts() {
     // A pattern that is computed, and a set of characters to trim.
     refused(&like(&long(), "'%' || RPAD(t, 1000, 'a') || 'b_%'"));
     refused(&format!("SELECT COUNT(*) AS n FROM a WHERE LENGTH(LTRIM({}, RPAD('b', 1000, t))) > 1", long()));
+}
+
+/// SQLite's machine counts its steps, and a step over a long text counts for more.
+#[test]
+fn long_texts_on_sqlite() {
+    let code = |sql: &str| session(Engine::Sqlite).query(sql, &[]).map(drop).map_err(|failure| failure.code);
+    let count = |text: &str| format!("SELECT COUNT(*) AS n FROM a WHERE {text}");
+    let long = long();
+    let pattern = format!("'%{}b_%'", "a".repeat(900));
+    for (heavy, light) in [
+        (format!("{long} LIKE {pattern}"), format!("RPAD(t, 100, 'a') LIKE {pattern}")),
+        (
+            format!("EXISTS (SELECT 1 FROM b WHERE STRPOS({long} || b.t, 'zz') > a.n)"),
+            "EXISTS (SELECT 1 FROM b WHERE STRPOS(a.t || b.t, 'zz') > a.n)".to_owned(),
+        ),
+    ] {
+        assert_eq!(code(&count(&heavy)), Err(Code::Quota), "{heavy}");
+        assert_eq!(code(&count(&light)), Ok(()), "{light}");
+    }
 }

@@ -285,7 +285,7 @@ impl<'a> Guard<'a> {
         if joined > self.limits.joined {
             return Err(self.stop(Stop::Joined));
         }
-        self.work_of_all(1)
+        Ok(())
     }
 
     /// The cells that the engine is shown of a row; none where the row cannot matter.
@@ -407,6 +407,7 @@ impl CustomFunction for Guard<'_> {
             return Err(self.stop(Stop::Refused));
         }
         self.count_joined()?;
+        self.work_of_all(1)?;
         Ok(Some(&self.tick))
     }
 

@@ -50,7 +50,7 @@ impl TableState {
 
     /// The order of two rows for a grant.
     pub(crate) fn order_for(&self, grant: &TableGrant, a: RowNumber, b: RowNumber) -> Ordering {
-        if !grant.hides_key() || !(self.is_sealed(a) && self.is_sealed(b)) {
+        if !(grant.hides_key() && self.is_sealed(a) && self.is_sealed(b)) {
             return a.cmp(&b);
         }
         let row = |number: RowNumber| self.row(number).map_or(&[][..], |row| row);

@@ -300,8 +300,8 @@ fn difference(ours: &Table, second: &Table, ordered: bool) -> Option<String> {
     }
     let (mut ours, mut second) = (ours.to_rows(), second.to_rows());
     if !ordered {
-        ours.sort_by_cached_key(sorted_as);
-        second.sort_by_cached_key(sorted_as);
+        ours.sort_by_cached_key(|row| sorted_as(row));
+        second.sort_by_cached_key(|row| sorted_as(row));
     }
     let rows = ours.iter().zip(&second).enumerate();
     let mut differing = rows.filter(|(_, (ours, second))| !ours.iter().zip(*second).all(|(a, b)| same(a, b)));
@@ -333,7 +333,7 @@ fn same(ours: &Value, second: &Value) -> bool {
 
 /// What rows are sorted by: first with nearly equal numbers alike, whatever comes in the columns
 /// behind them, and where rows are the same so far by their numbers as they are.
-fn sorted_as(row: &Vec<Value>) -> (Vec<String>, Vec<i64>) {
+fn sorted_as(row: &[Value]) -> (Vec<String>, Vec<i64>) {
     let alike = |value: &Value| match as_float(value) {
         Some(number) => format!("{:024.4}", number + 1e12),
         None => value.to_string(),

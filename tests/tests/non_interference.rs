@@ -1,5 +1,6 @@
 //! The second wall, as a property: change any data outside a contract, and every byte that its
 //! holder sees stays the same.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use tribunal_protocol::schema::Engine;
 use tribunal_tests::interference::{case, first_difference, seen};

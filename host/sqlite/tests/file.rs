@@ -1,5 +1,5 @@
 //! Somebody's SQLite file: read as it is, or refused in one line.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use rusqlite::Connection;
 use tribunal_protocol::schema::ForeignKey;

@@ -44,9 +44,12 @@ pub(crate) fn memory_storage(data: &Dataset) -> Result<Glue<MemoryStorage>> {
     Ok(Glue::new(storage))
 }
 
+/// A table as GlueSQL declares it, with rows that are shared.
+type Shared = (Schema, Vec<Arc<[Cell]>>);
+
 /// A store that shares its rows and does nothing else: no contract, no counting, no limits.
 #[derive(Default)]
-pub(crate) struct Bare(BTreeMap<String, (Schema, Vec<Arc<[Cell]>>)>);
+pub(crate) struct Bare(BTreeMap<String, Shared>);
 
 impl Bare {
     pub(crate) fn of(data: &Dataset) -> Glue<Bare> {

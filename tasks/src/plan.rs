@@ -36,6 +36,10 @@ pub(crate) struct Splits {
     pub(crate) train_schemas: Vec<String>,
     #[serde(default)]
     pub(crate) new_schemas: Vec<String>,
+    /// How many variants each held-out schema comes in, beside itself, in words that are held out
+    /// too (`held-out-words.toml`).
+    #[serde(default)]
+    pub(crate) new_variants: u32,
     pub(crate) train_families: Vec<String>,
     #[serde(default)]
     pub(crate) new_families: Vec<String>,

@@ -1,6 +1,6 @@
 //! Reads a suite's files and checks what can be checked before anything is drawn.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tribunal_protocol::digest::{Digest, Hasher};
 use tribunal_protocol::task::{SchemaRef, TaskKind};
@@ -8,14 +8,15 @@ use tribunal_protocol::task::{SchemaRef, TaskKind};
 use crate::check;
 use crate::error::TasksError;
 use crate::family::Family;
-use crate::files::Files;
+use crate::files::{self, Files};
 use crate::generate::Lists;
 use crate::plan::{SuiteFile, schema_ref};
 use crate::render::Renderer;
 use crate::shape::{FORMAT, Shape};
-use crate::suite::{Schema, Suite};
+use crate::suite::{Schema, Suite, Variation};
 use crate::terms::Terms;
 use crate::trap::{self, Finding};
+use crate::vary::{WordLists, WordsFile};
 
 /// Reads the suite whose `suite.toml` lies in the folder `base`.
 pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
@@ -26,24 +27,41 @@ pub(crate) fn suite(mut files: Files, base: &str) -> Result<Suite, TasksError> {
     let (schema_folder, family_folder) = (joined(base, &file.schemas), joined(base, &file.families));
     let lists_path = format!("{schema_folder}/lists.toml");
     let lists = if files.text(&lists_path).is_ok() { files.parse(&lists_path)? } else { Lists::new() };
+    let words_path = format!("{schema_folder}/words.toml");
+    let held_out_path = format!("{schema_folder}/held-out-words.toml");
+    let lists_at = |path: &str| match files.text(path) {
+        Ok(_) => files.parse::<WordLists>(path),
+        Err(_) => Ok(WordLists::new()),
+    };
+    let words = [lists_at(&words_path)?, lists_at(&held_out_path)?];
     let families = read_families(&files, &file, &family_folder, &suite_path)?;
     let schemas = read_schemas(&files, &file, &schema_folder, &suite_path)?;
     let family_files = files.names_in(&family_folder);
     files.retain(|path| {
         let of_schema = |schema: &SchemaRef| path.starts_with(&schema_path(&schema_folder, schema));
         let of_family = |family: &String| path == format!("{family_folder}/{family}.toml");
-        path == suite_path || path == lists_path || schemas.keys().any(of_schema) || families.keys().any(of_family)
+        [&suite_path, &lists_path, &words_path, &held_out_path].contains(&&path.to_owned())
+            || schemas.keys().any(of_schema)
+            || families.keys().any(of_family)
     });
     let folders = [(suite_path.as_str(), "suite.toml"), (&schema_folder, "schemas"), (&family_folder, "families")];
-    let suite = Suite { digest: digest(&files, &folders), file, lists, schemas, families, renderer: Renderer::new() };
-    check_carries(&suite, &family_files)?;
-    check_rows(&suite, &suite_path)?;
-    check_quotas(&suite, &suite_path)?;
+    let digest = digest(&files, &folders);
+    let mut suite =
+        Suite { digest, file, suite_path, lists, words, schemas, families, family_files, renderer: Renderer::new() };
+    suite.hold_out_variants()?;
+    check_all(&suite)?;
     Ok(suite)
 }
 
+/// Checks what the parts of a suite say of each other.
+pub(crate) fn check_all(suite: &Suite) -> Result<(), TasksError> {
+    check_carries(suite)?;
+    check_rows(suite)?;
+    check_quotas(suite)
+}
+
 /// Makes the rows of every schema once, to see that they can be made and are sound.
-fn check_rows(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
+fn check_rows(suite: &Suite) -> Result<(), TasksError> {
     let mut prints = BTreeMap::new();
     for (schema, files) in &suite.schemas {
         let dataset = suite.dataset(schema, 0)?;
@@ -52,16 +70,16 @@ fn check_rows(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
         }
         prints.insert(schema.to_string(), dataset.fingerprint());
     }
-    check::fingerprints(&suite.file, suite_path, &|name| prints.get(name).copied())
+    check::fingerprints(&suite.file, &suite.suite_path, &|name| prints.get(name).copied())
 }
 
-fn check_quotas(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
+fn check_quotas(suite: &Suite) -> Result<(), TasksError> {
     let wanted = suite.file.quotas.iter().filter(|(_, count)| **count > 0);
     match wanted.map(|(split, _)| *split).find(|split| suite.pairs(*split).is_empty()) {
         None => Ok(()),
         Some(split) => {
             let why = format!("no schema of the split {split} carries a family of it; hold some out, or set it to 0");
-            Err(TasksError::invalid(suite_path, format!("quotas.{split}"), why))
+            Err(TasksError::invalid(&suite.suite_path, format!("quotas.{split}"), why))
         }
     }
 }
@@ -69,8 +87,8 @@ fn check_quotas(suite: &Suite, suite_path: &str) -> Result<(), TasksError> {
 /// Fewer wrong ways than this, and a judge that lets one fault pass may go unnoticed.
 const MUTANTS_MIN: usize = 3;
 
-fn check_carries(suite: &Suite, files: &BTreeSet<String>) -> Result<(), TasksError> {
-    let around = check::Around { files, family: &|name| suite.families.get(name) };
+fn check_carries(suite: &Suite) -> Result<(), TasksError> {
+    let around = check::Around { files: &suite.family_files, family: &|name| suite.families.get(name) };
     for schema in suite.schemas.values() {
         check::carries(schema, &around)?;
         for carry in &schema.terms.carries {
@@ -147,15 +165,32 @@ fn read_schemas(
         for file in [&shape_file, &terms_file] {
             check::files(files, (suite_path, "splits"), &format!("schema {name}"), file)?;
         }
-        let shape: Shape = files.parse(&shape_file)?;
-        let mut terms: Terms = files.parse(&terms_file)?;
-        check_format(&shape_file, shape.format)?;
-        check_format(&terms_file, terms.format)?;
-        check::shape(&shape, &shape_file)?;
-        terms.settle(&terms_file)?;
-        schemas.insert(schema, Schema { shape, shape_file, terms, terms_file });
+        let mut read = read_schema(
+            (shape_file.clone(), files.text(&shape_file)?),
+            (terms_file.clone(), files.text(&terms_file)?),
+        )?;
+        let words_file = format!("{path}words.toml");
+        if files.text(&words_file).is_ok() {
+            let words: WordsFile = files.parse(&words_file)?;
+            check_format(&words_file, words.format)?;
+            let texts = [files.text(&shape_file)?.to_owned(), files.text(&terms_file)?.to_owned()];
+            read.variation = Some(Variation { words, words_file, texts });
+        }
+        schemas.insert(schema, read);
     }
     Ok(schemas)
+}
+
+/// Reads the two files of a schema, each given as its path and its text.
+pub(crate) fn read_schema(shape: (String, &str), terms: (String, &str)) -> Result<Schema, TasksError> {
+    let ((shape_file, shape), (terms_file, terms)) = (shape, terms);
+    let shape: Shape = files::parse(&shape_file, shape)?;
+    let mut terms: Terms = files::parse(&terms_file, terms)?;
+    check_format(&shape_file, shape.format)?;
+    check_format(&terms_file, terms.format)?;
+    check::shape(&shape, &shape_file)?;
+    terms.settle(&terms_file)?;
+    Ok(Schema { shape, shape_file, terms, terms_file, variation: None })
 }
 
 /// Joins a relative path with `..` in it to a folder's.

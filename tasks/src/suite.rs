@@ -20,15 +20,21 @@ use crate::render::Renderer;
 use crate::shape::Shape;
 use crate::terms::Terms;
 use crate::trap::{self, Finding, Trap};
+use crate::vary::{self, WordLists, WordsFile};
 
 /// A suite, read and checked.
 #[derive(Debug)]
 pub struct Suite {
     pub(crate) file: SuiteFile,
+    pub(crate) suite_path: String,
     pub(crate) digest: Digest,
     pub(crate) lists: Lists,
+    /// What variants of training schemas are said in, and those of held-out ones.
+    pub(crate) words: [WordLists; 2],
     pub(crate) schemas: BTreeMap<SchemaRef, Schema>,
     pub(crate) families: BTreeMap<String, Family>,
+    /// The names of all family files that there are, used or not.
+    pub(crate) family_files: BTreeSet<String>,
     pub(crate) renderer: Renderer,
 }
 
@@ -39,6 +45,17 @@ pub(crate) struct Schema {
     pub(crate) shape_file: String,
     pub(crate) terms: Terms,
     pub(crate) terms_file: String,
+    /// How variants of it are made, if it has any.
+    pub(crate) variation: Option<Variation>,
+}
+
+/// What variants of a schema are made of.
+#[derive(Debug)]
+pub(crate) struct Variation {
+    pub(crate) words: WordsFile,
+    pub(crate) words_file: String,
+    /// The text of the schema's file and of its terms.
+    pub(crate) texts: [String; 2],
 }
 
 /// The data that the last drawing was made on; the next one may be on the same.
@@ -83,6 +100,50 @@ impl Suite {
             files.read(&read::joined("suite", folder), &from_here)?;
         }
         read::suite(files, "suite")
+    }
+
+    /// The suite with variants `1..=count` of each training schema that has words of its own:
+    /// the same shapes in other words, to train on. Held-out schemas stay what they are.
+    ///
+    /// # Errors
+    /// A fault in the words, or in what they make of the schema's files.
+    pub fn with_variants(mut self, count: u32) -> Result<Suite, TasksError> {
+        for name in self.file.splits.train_schemas.clone() {
+            let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
+            for number in 1..=count {
+                let Some(made) = self.variant(&schema, number, 0)? else { break };
+                let named = vary::variant(&schema, number);
+                self.file.splits.train_schemas.push(named.to_string());
+                self.schemas.insert(named, made);
+            }
+        }
+        read::check_all(&self)?;
+        Ok(self)
+    }
+
+    /// Adds the variants of held-out schemas that the suite's own file asks for.
+    pub(crate) fn hold_out_variants(&mut self) -> Result<(), TasksError> {
+        for name in self.file.splits.new_schemas.clone() {
+            let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
+            for number in 1..=self.file.splits.new_variants {
+                let Some(made) = self.variant(&schema, number, 1)? else { break };
+                let named = vary::variant(&schema, number);
+                self.file.splits.new_schemas.push(named.to_string());
+                self.schemas.insert(named, made);
+            }
+        }
+        Ok(())
+    }
+
+    fn variant(&self, of: &SchemaRef, number: u32, side: usize) -> Result<Option<Schema>, TasksError> {
+        let schema = self.schema(of)?;
+        let Some(Variation { words, words_file, texts: [shape, terms] }) = &schema.variation else {
+            return Ok(None);
+        };
+        let words = vary::draw(words_file, words, &self.words[side], of, number)?;
+        let file = |path: &str| format!("{path} (variant {number})");
+        let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
+        read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms)).map(Some)
     }
 
     /// Its name.

@@ -53,6 +53,8 @@ fn the_main_job() {
     another_run_gives_the_same_bytes(at);
     a_report_is_a_function_of_traces(at);
     a_killed_run_goes_on(at);
+    a_release_is_decided(at);
+    what_cannot_be_decided_is_refused(at);
 }
 
 fn the_oracle_does_all_and_nobody_else_anything(summary: &Value) {
@@ -159,4 +161,88 @@ fn a_killed_run_goes_on(at: &Path) {
     let (whole, resumed) = (files(&at.join("a")), files(&run));
     assert_eq!(whole.keys().collect::<Vec<_>>(), resumed.keys().collect::<Vec<_>>());
     assert!(whole == resumed);
+}
+
+const PROTOCOL: &str = r#"
+format = 1
+name = "end to end"
+splits = ["new-data", "new-schema", "new-family", "new-schema-and-family"]
+[[clause]]
+kind = "violations"
+at_most = 0
+episodes = 30
+[[clause]]
+kind = "gain"
+measure = "pass@1"
+bound = "lower"
+above = 0.0
+"#;
+
+/// The oracle takes the place of the guesser, and not the other way round.
+fn a_release_is_decided(at: &Path) {
+    std::fs::write(at.join("release.toml"), PROTOCOL).unwrap();
+    let evaluate = |candidate: &str, baseline: &str, more: &[&str]| {
+        let mut arguments =
+            vec!["evaluate", "a", "--policy", candidate, "--against-policy", baseline, "--out", "judged"];
+        arguments.extend(more);
+        said(at, &arguments)
+    };
+    let ship = evaluate("oracle", "guesser", &["--protocol", "release.toml", "--json"]);
+    assert_eq!(ship.code, 0, "{}{}", ship.out, ship.err);
+    let json: Value = serde_json::from_str(&ship.out).unwrap();
+    assert_eq!(json["decision"]["ship"], true);
+    assert_eq!(json["groups"][0]["scores"][0]["gain"]["value"], 1.0);
+    let before = files(&at.join("judged"));
+    assert_eq!(before.keys().collect::<Vec<_>>(), [Path::new("evaluation.html"), Path::new("evaluation.json")]);
+    assert_eq!(evaluate("oracle", "guesser", &["--protocol", "release.toml", "--markdown"]).code, 0);
+    assert!(files(&at.join("judged")) == before);
+    // Links lead from the page to the traces.
+    let page = String::from_utf8(before[Path::new("evaluation.html")].clone()).unwrap();
+    let links = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#x2f;", "/"));
+    let traces: Vec<String> = links.filter(|link| link.ends_with(".jsonl")).collect();
+    assert!(!traces.is_empty());
+    for trace in traces {
+        assert!(at.join("judged").join(&trace).is_file(), "{trace}");
+    }
+    let worse = evaluate("guesser", "oracle", &["--protocol", "release.toml"]);
+    assert_eq!(worse.code, 1, "{}", worse.err);
+    assert!(worse.out.contains("No ship: of 2 clauses, 1 fails (pass@1 gain)"), "{}", worse.out);
+    // By the default protocol one attempt a task is too little to know.
+    let unknown = evaluate("oracle", "guesser", &[]);
+    assert_eq!(unknown.code, 1, "{}", unknown.err);
+    assert!(unknown.out.contains("cannot be decided"), "{}", unknown.out);
+}
+
+fn what_cannot_be_decided_is_refused(at: &Path) {
+    let told = said(at, &["evaluate", "--print-protocol"]);
+    assert_eq!(told.code, 0);
+    std::fs::write(at.join("default.toml"), &told.out).unwrap();
+    std::fs::write(at.join("unknown.toml"), told.out.replace("above = 0.0", "abov = 0.0")).unwrap();
+    let pair = ["evaluate", "a", "--policy", "oracle", "--against-policy", "guesser"];
+    let with = |more: &[&str]| said(at, &[&pair, more].concat());
+    assert_eq!(with(&["--protocol", "default.toml", "--out", "judged"]).code, 1);
+    for (arguments, expected) in [
+        (["--protocol", "unknown.toml"], "clause 4 (gain): unknown field `abov`"),
+        (["--protocol", "missing.toml"], "cannot read missing.toml"),
+        (["--training", "a"], "updates.jsonl"),
+        (["--against", "altered"], "--against-policy guesser: no traces of it in altered; there are altered"),
+        (["--recheck", "judged"], "judged: no run folder"),
+    ] {
+        let told = with(&arguments);
+        assert_eq!(told.code, 2, "{}", told.out);
+        assert!(told.err.contains(expected), "{}", told.err);
+    }
+    for (arguments, expected) in [
+        (vec!["evaluate", "a", "--against", "a"], "a: several policies, echo, guesser,"),
+        (vec!["evaluate", "a", "--policy", "oracle", "--against-policy", "oracle"], "compared with itself"),
+        (vec!["evaluate", "altered", "--against", "a", "--against-policy", "oracle"], "altered: no whole episode"),
+    ] {
+        let told = said(at, &arguments);
+        assert_eq!(told.code, 2, "{}", told.out);
+        assert!(told.err.contains(expected), "{}", told.err);
+    }
+    std::fs::write(at.join("a/spent.jsonl"), "{\"policy\":\"oracle\",\"tokens\":1}\n").unwrap();
+    let told = with(&["--out", "judged"]);
+    assert_eq!(told.code, 2, "{}", told.out);
+    assert!(told.err.contains("spent.jsonl line 1: what an episode spent expected"), "{}", told.err);
 }

@@ -13,12 +13,15 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
-                          settled, a request is not granted); 2 not done: bad input, or a machine that refuses.";
+                          settled, a request is not granted, a candidate does not ship); 2 not done: bad input, \
+                          or a machine that refuses.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run policies over the tasks of a suite; writes traces, a table and a page
     Run(RunArguments),
+    /// Train a policy by a recipe, and compare it with the one that it started from
+    Train(TrainArguments),
     /// Run traces again, call by call, and name the first step that differs
     Replay(ReplayArguments),
     /// Make the tasks of a suite and list them, with those that are refused and why
@@ -34,6 +37,8 @@ pub enum Command {
     Import(ImportArguments),
     /// Write the page and the summary of a run folder again, from its traces
     Report(ReportArguments),
+    /// Compare a candidate with a baseline and decide whether it may take its place
+    Evaluate(EvaluateArguments),
     /// Compile a component in a process of its own, under limits
     #[command(hide = true)]
     CompileWorker(CompileWorkerArguments),
@@ -85,6 +90,36 @@ pub struct RunArguments {
     /// Start anew in a run folder that exists
     #[arg(long)]
     pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainArguments {
+    /// The recipe: `quick`, or a file
+    pub recipe: PathBuf,
+    /// Another seed than the recipe's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The folder of the training [default: runs/train-RECIPE]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Go on with an interrupted training, exactly as if it had not been
+    #[arg(long, conflicts_with = "overwrite")]
+    pub resume: bool,
+    /// Start anew in a folder that exists
+    #[arg(long)]
+    pub overwrite: bool,
+    /// The folder of built plugins [default: beside this program, or target/plugins]
+    #[arg(long, env = "TRIBUNAL_PLUGINS")]
+    pub plugins: Option<PathBuf>,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// How many workers [default: one for each core]
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -194,6 +229,53 @@ pub struct ReportArguments {
     #[arg(long)]
     pub json: bool,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = EVALUATE_CODES)]
+pub struct EvaluateArguments {
+    /// The run folder of the candidate
+    #[arg(required_unless_present = "print_protocol")]
+    pub run: Option<PathBuf>,
+    /// The run folder of the baseline [default: the candidate's]
+    #[arg(long, value_name = "RUN", required_unless_present_any = ["against_policy", "print_protocol"])]
+    pub against: Option<PathBuf>,
+    /// Which policy of the run is the candidate [default: its only one]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+    /// Which policy is the baseline [default: the only one of its run]
+    #[arg(long, value_name = "NAME")]
+    pub against_policy: Option<String>,
+    /// A run of the candidate as it will be served: sampling, precision, timeouts
+    #[arg(long, value_name = "RUN")]
+    pub recheck: Option<PathBuf>,
+    /// Which policy of the recheck [default: its only one, or the candidate's name]
+    #[arg(long, value_name = "NAME", requires = "recheck")]
+    pub recheck_policy: Option<String>,
+    /// When a candidate ships: a protocol file [default: see --print-protocol]
+    #[arg(long, value_name = "FILE")]
+    pub protocol: Option<PathBuf>,
+    /// Print the protocol that is used where none is given, and do nothing else
+    #[arg(long, exclusive = true)]
+    pub print_protocol: bool,
+    /// Show the biased plug-in estimates of pass^k too, by that name
+    #[arg(long)]
+    pub plug_in: bool,
+    /// A folder with the updates.jsonl of a training, for its curves
+    #[arg(long, value_name = "FOLDER")]
+    pub training: Option<PathBuf>,
+    /// Where evaluation.html and evaluation.json go [default: the candidate's run folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Print Markdown instead of tables for a terminal
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+const EVALUATE_CODES: &str =
+    "Exit codes: 0 ship; 1 no ship: a clause fails or cannot be decided; 2 not decided: bad input.";
 
 #[derive(Debug, Args)]
 pub struct CompileWorkerArguments {

@@ -10,8 +10,8 @@ use tribunal_maker::{Library, Maker, Refused, Source};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
 use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
-use tribunal_protocol::task::{SchemaRef, Task};
-use tribunal_tasks::{Draft, Slot, Suite};
+use tribunal_protocol::task::{SchemaRef, Split, Task};
+use tribunal_tasks::{Draft, Quotas, Slot, Suite};
 
 use crate::args::PlaceArguments;
 use crate::{output, plugins, work};
@@ -143,6 +143,58 @@ impl Workshop {
         let library = Arc::new(Library::new(opened.source()));
         let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
         Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
+    }
+
+    /// Opens a suite with variants of its training schemas, to train on.
+    pub fn open_varied(place: &PlaceArguments, variants: u32) -> Result<Workshop> {
+        let suite = &place.suite;
+        let mut opened = Opened::open(suite)?;
+        if variants > 0 {
+            let Kind::Made(made) = opened.kind else {
+                bail!("suite {suite}: it was imported and has no variants; set `variants = 0` in the recipe");
+            };
+            let Some(made) = Arc::into_inner(made) else { bail!("suite {suite}: in use elsewhere") };
+            opened.kind = Kind::Made(Arc::new(made.with_variants(variants)?));
+        }
+        let library = Arc::new(Library::new(opened.source()));
+        let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
+        Ok(Workshop { opened, library, stage, seed: place.seed, limit: None })
+    }
+
+    /// The first `count` places for training tasks: families and schemas in turn. A larger count
+    /// begins with the places of a smaller one.
+    pub fn training_places(&self, count: usize) -> Result<Vec<Slot>> {
+        let Kind::Made(suite) = &self.opened.kind else {
+            bail!("suite {}: it was imported, and has no families to make training tasks of", self.opened.named);
+        };
+        let slots = suite.slots(&Quotas([(Split::Train, count)].into_iter().collect()));
+        match slots.is_empty() {
+            true => bail!("suite {}: no training schema carries a training family", suite.name()),
+            false => Ok(slots),
+        }
+    }
+
+    /// Makes the task of one place, with why drafts for it were refused.
+    pub fn make_place(&self, slot: &Slot) -> (Option<Task>, Vec<Refused>) {
+        let Kind::Made(suite) = &self.opened.kind else { return (None, Vec::new()) };
+        let maker = Maker::new(&self.stage, &self.library);
+        let mut refused = Vec::new();
+        for attempt in std::iter::once(0).chain(FURTHER_DRAFTS) {
+            let made = match suite.draft(slot, self.seed, attempt) {
+                Ok(draft) => maker.make(&draft),
+                Err(why) => Err(Refused { task: slot.id(), reason: format!("no further draft: {why}") }),
+            };
+            match made {
+                Ok(task) => return (Some(task), refused),
+                Err(why) => refused.push(why),
+            }
+        }
+        (None, refused)
+    }
+
+    /// Lets the data go that tasks were made of; what is needed again is made again.
+    pub fn forget(&self) {
+        self.library.forget();
     }
 
     /// The stage.

@@ -5,7 +5,9 @@
 //! RUN/tasks.jsonl   every task, hidden parts included: replay needs them
 //! RUN/refused.json  tasks that were refused when made, each with its reason
 //! RUN/traces/POLICY/TASK.ATTEMPT.jsonl
+//! RUN/spent.jsonl   tokens and time by episode, where whoever ran the model wrote them
 //! RUN/summary.json  RUN/report.html
+//! RUN/evaluation.json  RUN/evaluation.html   where the run is the candidate
 //! ```
 
 use std::collections::BTreeMap;
@@ -14,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use tribunal_evaluate::EpisodeId;
+use tribunal_evaluate::comparison::Spent;
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::task::Task;
 
@@ -101,7 +105,16 @@ impl RunFolder {
         if traces.exists() {
             std::fs::remove_dir_all(&traces).with_context(|| cannot("empty", &traces))?;
         }
-        for path in ["tasks.jsonl", "refused.json", "summary.json", "report.html"].map(|name| self.at(name)) {
+        let files = [
+            "tasks.jsonl",
+            "refused.json",
+            "spent.jsonl",
+            "summary.json",
+            "report.html",
+            "evaluation.json",
+            "evaluation.html",
+        ];
+        for path in files.map(|name| self.at(name)) {
             match std::fs::remove_file(&path) {
                 Err(why) if why.kind() != std::io::ErrorKind::NotFound => {
                     return Err(why).with_context(|| cannot("remove", &path));
@@ -166,6 +179,27 @@ impl RunFolder {
             traces.extend(list(&policy)?.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")));
         }
         Ok(traces)
+    }
+
+    /// The names of the policies that have traces, in order.
+    pub fn policies(&self) -> Result<Vec<String>> {
+        let folders = list(&self.at("traces"))?.into_iter().filter(|path| path.is_dir());
+        Ok(folders.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect())
+    }
+
+    /// Reads what models spent, by episode; nothing where nobody wrote it down.
+    pub fn spent(&self) -> Result<BTreeMap<EpisodeId, Spent>> {
+        let path = self.at("spent.jsonl");
+        if !path.exists() {
+            return Ok(BTreeMap::new());
+        }
+        let text = std::fs::read_to_string(&path).with_context(|| cannot("read", &path))?;
+        let read = |(index, line): (usize, &str)| {
+            let place = || format!("{} line {}: what an episode spent expected", path.display(), index + 1);
+            let spent: Spent = serde_json::from_str(line).with_context(place)?;
+            Ok((spent.episode(), spent))
+        };
+        text.lines().enumerate().map(read).collect()
     }
 
     /// Reads `run.json`.

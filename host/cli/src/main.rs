@@ -16,7 +16,8 @@ use crate::args::{Arguments, Command};
 
 /// Everything was done.
 const DONE: u8 = 0;
-/// It was done, and the answer is no: a replay differs, a question is unclassified, a request is not granted.
+/// It was done, and the answer is no: a replay differs, a question is unclassified, a request is not
+/// granted, a candidate does not ship.
 const NEGATIVE: u8 = 1;
 /// It could not be done: bad input, or a machine that refuses.
 const REFUSED: u8 = 2;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
+        Command::Train(train) => commands::train::run(&train),
         Command::Replay(replay) => commands::replay::run(&replay),
         Command::Tasks(tasks) => commands::tasks::run(&tasks),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Command::Build(build) => commands::build::run(&build),
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
+        Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
         Command::CompileWorker(worker) => commands::compile_worker::run(&worker),
     };
     ExitCode::from(match done.and_then(|yes| output::finish().map(|()| yes)) {

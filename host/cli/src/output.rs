@@ -107,8 +107,21 @@ impl Progress {
         let done = self.bar.position();
         let tenth = (self.total / 10).max(1);
         if self.hidden && self.total >= WORTH_A_LINE && (done.is_multiple_of(tenth) || done == self.total) {
-            note(&format!("{}: {done} of {}", self.what, self.total));
+            let said = self.bar.message();
+            let said = if said.is_empty() { said } else { format!(" ({said})") };
+            note(&format!("{}: {done} of {}{said}", self.what, self.total));
         }
+    }
+
+    /// So many were done before.
+    pub fn start_at(&self, done: u64) {
+        self.bar.set_position(done);
+        self.bar.reset_eta();
+    }
+
+    /// What there is to say of the latest, beside the bar; where nobody looks, with its lines.
+    pub fn say(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
     }
 
     /// Takes the bar away.

@@ -38,6 +38,24 @@ pub fn watch_interrupts() -> Result<()> {
     Ok(())
 }
 
+/// How long something takes, for people; nothing is decided by it.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// A watch that runs from now on.
+    #[expect(clippy::disallowed_methods, reason = "for reports alone")]
+    pub fn start() -> Stopwatch {
+        Stopwatch(std::time::Instant::now())
+    }
+}
+
+impl tribunal_train::Clock for Stopwatch {
+    fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
 /// Does `work` for every item on `jobs` threads; results come in the order of the items. The
 /// first error stops the rest, and so does an interrupt: what was not begun is then none.
 pub fn all<T: Sync, R: Send>(

@@ -1,6 +1,6 @@
 //! One task made ready on a stage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jsonschema::Validator;
@@ -87,6 +87,17 @@ impl Prepared {
     #[must_use]
     pub fn briefing(&self) -> &Briefing {
         &self.briefing
+    }
+
+    /// Every table that some tool of the agent shows it, with the columns that it shows.
+    #[must_use]
+    pub fn visible(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut visible: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for table in self.holders.iter().flat_map(|holder| holder.contract.tables()) {
+            let info = table.info();
+            visible.entry(info.name).or_default().extend(info.columns.into_iter().map(|column| column.name));
+        }
+        visible
     }
 
     /// The header of one attempt.

@@ -22,7 +22,7 @@ pub struct Choice {
 
 /// What makes one episode worth showing.
 #[derive(Clone, Debug)]
-struct Sketch {
+pub(crate) struct Sketch {
     id: EpisodeId,
     kind: TaskKind,
     outcome: Outcome,
@@ -137,7 +137,7 @@ impl<'a> Pair<'a> {
 }
 
 impl Sketch {
-    fn of(parts: &Parts<'_>) -> Sketch {
+    pub(crate) fn of(parts: &Parts<'_>) -> Sketch {
         let kind = parts.header.kind;
         let failures = parts.steps.iter().filter(|s| matches!(s.observation, Observation::Failure(_)));
         let called = |name: &str| parts.steps.iter().any(|step| step.action.tool == name);
@@ -167,7 +167,8 @@ impl Sketch {
         }
     }
 
-    fn failed_rank(&self) -> (bool, bool, bool, u8, bool) {
+    /// Lower tells more, of episodes that did not pass.
+    pub(crate) fn failed_rank(&self) -> (bool, bool, bool, u8, bool) {
         let invalid = self.outcome == Outcome::Invalid;
         (self.difference > 0, invalid, !self.table, self.difference, !self.typical)
     }

@@ -16,6 +16,7 @@ use crate::summary::{FORMAT, LeftOut, Outcome, Summary, Versions, Void};
 /// any length fits.
 #[derive(Debug, Default)]
 pub struct Collector {
+    label: Option<String>,
     policies: BTreeMap<String, PolicyCount>,
     seen: BTreeSet<EpisodeId>,
     tasks: BTreeMap<String, BTreeSet<Digest>>,
@@ -25,25 +26,43 @@ pub struct Collector {
 }
 
 impl Collector {
+    /// A collector that calls every policy by this name: two runs of one policy are two policies
+    /// where they are compared.
+    #[must_use]
+    pub(crate) fn labelled(label: &str) -> Collector {
+        Collector { label: Some(label.to_owned()), ..Collector::default() }
+    }
+
+    fn id(&self, header: &Header) -> EpisodeId {
+        let policy = self.label.as_ref().unwrap_or(&header.policy);
+        EpisodeId { policy: policy.clone(), ..EpisodeId::of(header) }
+    }
+
     /// Counts one episode. Events that are no whole episode, or are a second record of the same
     /// attempt, are left out and listed with the reason.
     pub fn add(&mut self, events: &[Event]) {
+        self.adds(events);
+    }
+
+    /// As [`Collector::add`]; says whether the episode was counted.
+    pub(crate) fn adds(&mut self, events: &[Event]) -> bool {
         let trace = match events.first() {
-            Some(Event::Header(header)) => EpisodeId::of(header).to_string(),
+            Some(Event::Header(header)) => self.id(header).to_string(),
             _ => format!("a trace of {} events", events.len()),
         };
         match Parts::of(events) {
             Err(why) => self.leave_out(trace, why.to_string()),
             Ok(parts) => {
-                let id = EpisodeId::of(parts.header);
+                let id = self.id(parts.header);
                 if self.seen.insert(id.clone()) {
                     self.count(id, &parts);
-                } else {
-                    let why = "a second record of the same attempt: only the first is counted";
-                    self.leave_out(trace, why.to_owned());
+                    return true;
                 }
+                let why = "a second record of the same attempt: only the first is counted";
+                self.leave_out(trace, why.to_owned());
             }
         }
+        false
     }
 
     /// Lists a trace that could not even be read, with the reason.
@@ -60,7 +79,7 @@ impl Collector {
             self.voids.push(Void { episode: id.clone(), fault: fault.name().to_owned(), message: fault.to_string() });
         }
         let outcome = Outcome::of(&parts.end.verdict);
-        let policy = self.policies.entry(header.policy.clone()).or_default();
+        let policy = self.policies.entry(id.policy.clone()).or_default();
         policy.add(&id, parts, outcome);
     }
 

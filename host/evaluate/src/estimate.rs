@@ -34,6 +34,18 @@ pub fn pass_hat_k(attempts: u64, passed: u64, k: u64) -> Option<f64> {
     drawn(attempts, passed, k)
 }
 
+/// The plug-in estimate of the chance that all of `k` attempts pass, `(c / n)^k`. It is biased
+/// upwards, and is no estimate that [`pass_hat_k`] may be compared to; some reports use it because
+/// the unbiased one is 0 wherever fewer than `k` attempts passed.
+///
+/// None where there is no attempt, `k` is 0, or `passed` is above `attempts`.
+#[must_use]
+pub fn plug_in_pass_hat_k(attempts: u64, passed: u64, k: u64) -> Option<f64> {
+    let usable = k > 0 && attempts > 0 && passed <= attempts;
+    let power = i32::try_from(k).unwrap_or(i32::MAX);
+    usable.then(|| ratio(passed, attempts).powi(power))
+}
+
 /// The chance that `k` things drawn from `all` without replacement are all among `marked`:
 /// `C(marked, k) / C(all, k)`, as a product of `k` ratios so that nothing overflows.
 fn drawn(all: u64, marked: u64, k: u64) -> Option<f64> {

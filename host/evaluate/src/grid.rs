@@ -91,7 +91,7 @@ impl Summary {
     }
 }
 
-fn strings(cells: &[&str]) -> Vec<String> {
+pub(crate) fn strings(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
 

@@ -1,6 +1,8 @@
 //! The page: one self-contained HTML file without scripts. Every text of tasks, agents and data
 //! reaches it through the templates' escaping; nothing is written past it.
 
+mod chart;
+mod compare;
 mod episode;
 mod heat;
 mod overview;
@@ -17,6 +19,8 @@ use tribunal_protocol::event::Event;
 
 use crate::episode::{EpisodeId, NotWhole};
 use crate::summary::Summary;
+
+pub use compare::comparison_page;
 
 /// What the run says of itself. Nothing here depends on the machine or on how many jobs it used,
 /// so that the same run gives the same bytes anywhere.
@@ -80,7 +84,8 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 12] = [
+    ("frame.html", include_str!("templates/frame.html")),
     ("page.html", include_str!("templates/page.html")),
     ("style.css", include_str!("templates/style.css")),
     ("scores.html", include_str!("templates/scores.html")),
@@ -89,6 +94,9 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("episode.html", include_str!("templates/episode.html")),
     ("table.html", include_str!("templates/table.html")),
     ("words.html", include_str!("templates/words.html")),
+    ("compare.html", include_str!("templates/compare.html")),
+    ("gains.html", include_str!("templates/gains.html")),
+    ("chart.html", include_str!("templates/chart.html")),
 ];
 
 /// All that the templates know.
@@ -106,6 +114,11 @@ struct View {
 pub fn page(run: &RunInfo, summary: &Summary, shown: &[Vec<Event>]) -> Result<String, ReportError> {
     let cases = episode::cases(run, shown)
         .map_err(|(index, why): (usize, NotWhole)| ReportError::Episode { index, reason: why.to_string() })?;
+    render("page.html", &View { run: overview::Overview::of(run, summary), cases })
+}
+
+/// Fills a template.
+fn render<T: Serialize>(name: &str, view: &T) -> Result<String, ReportError> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -114,9 +127,8 @@ pub fn page(run: &RunInfo, summary: &Summary, shown: &[Vec<Event>]) -> Result<St
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
-    let view = View { run: overview::Overview::of(run, summary), cases };
-    let template = environment.get_template("page.html")?;
-    Ok(template.render(Serde(&view))?)
+    let template = environment.get_template(name)?;
+    Ok(template.render(Serde(view))?)
 }
 
 #[cfg(test)]

@@ -15,6 +15,28 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", (share * 100.0).clamp(0.1, 99.9))
 }
 
+/// A difference of shares in percentage points: `+9.1`, `−3.0`, `0.0`.
+pub(crate) fn points(points: f64) -> String {
+    let text = format!("{:.1}", points.abs());
+    match text.as_str() {
+        "0.0" => text,
+        _ if points < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// A number with at most two decimals, and none that say nothing: `2`, `1.25`.
+pub(crate) fn decimal(number: f64) -> String {
+    let text = format!("{number:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.replace('-', "−") }
+}
+
+/// `3 of 4`.
+pub(crate) fn of(part: u64, whole: u64) -> String {
+    format!("{} of {}", grouped(part), grouped(whole))
+}
+
 /// A number with commas: `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -53,6 +75,20 @@ pub(crate) fn mean(sum: u64, count: u64) -> String {
         _ if sum / count < 1_000 => format!("{:.1}", ratio(sum, count)),
         _ => brief(sum / count),
     }
+}
+
+/// An amount: `3.5`, `1,234`, `12.3 k`.
+pub(crate) fn amount(amount: f64) -> String {
+    if amount < 1_000.0 {
+        return format!("{amount:.1}");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an amount is above 0 and far below 2^64"
+    )]
+    let whole = amount.round() as u64;
+    brief(whole)
 }
 
 /// `1 step`, `2 steps`: a count and its noun.
@@ -139,6 +175,25 @@ mod tests {
         assert_eq!(mean(24_690, 2), "12.3 k");
         assert_eq!(mean(5, 0), "–");
         assert_eq!((count(1, "step"), count(2, "step")), ("1 step".into(), "2 steps".into()));
+    }
+
+    #[test]
+    fn points_have_a_sign_and_nothing_has_none() {
+        for (number, text) in [(9.08, "+9.1"), (-3.0, "−3.0"), (0.0, "0.0"), (-0.04, "0.0"), (0.05, "+0.1")] {
+            assert_eq!(points(number), text);
+        }
+        for (number, text) in [(2.0, "2"), (1.25, "1.25"), (0.5, "0.5"), (-0.001, "0"), (-2.5, "−2.5"), (100.0, "100")]
+        {
+            assert_eq!(decimal(number), text);
+        }
+    }
+
+    #[test]
+    fn amounts_read_easily() {
+        for (number, text) in [(0.0, "0.0"), (5.55, "5.5"), (999.9, "999.9"), (1_000.4, "1,000"), (161_000.0, "161 k")]
+        {
+            assert_eq!(amount(number), text);
+        }
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl Library {
         Library { source, shelves: Mutex::new(BTreeMap::new()) }
     }
 
+    /// Lets all data go that is not in use; what is asked for again is made again.
+    pub fn forget(&self) {
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// The rows of a schema at a seed, and the snapshot that is sealed of them. The rows are not
     /// kept: whoever asks first for a snapshot gets those that it was sealed of, and only a later
     /// one has them made again.

@@ -11,7 +11,7 @@ use crate::plan::{Splits, SuiteFile};
 
 /// Refuses a schema or family that stands twice, or whose name cannot be part of a task's.
 pub(crate) fn names(file: &SuiteFile, path: &str) -> Result<(), TasksError> {
-    let Splits { train_schemas, new_schemas, train_families, new_families } = &file.splits;
+    let Splits { train_schemas, new_schemas, new_variants: _, train_families, new_families } = &file.splits;
     for (what, train, new) in [("schema", train_schemas, new_schemas), ("family", train_families, new_families)] {
         let mut seen = std::collections::BTreeSet::new();
         for name in train.iter().chain(new) {

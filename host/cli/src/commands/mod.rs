@@ -3,9 +3,11 @@
 pub mod build;
 pub mod check;
 pub mod compile_worker;
+pub mod evaluate;
 pub mod import;
 pub mod inspect;
 pub mod replay;
 pub mod report;
 pub mod run;
 pub mod tasks;
+pub mod train;

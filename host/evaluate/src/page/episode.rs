@@ -28,6 +28,8 @@ const SHORT: usize = 400;
 /// One task and the episodes shown of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Case {
+    /// Why it is shown, in words; empty where the page says nothing of it.
+    pub(super) note: String,
     task: String,
     kind: &'static str,
     split: &'static str,
@@ -140,6 +142,7 @@ impl Case {
     fn of(header: &Header, run: EpisodeView) -> Case {
         let column = |column: &AnswerColumn| AnswerView { name: shown(&column.name, SHORT), kind: column.kind.name() };
         Case {
+            note: String::new(),
             task: shown(&header.task, SHORT),
             kind: header.kind.name(),
             split: header.split.name(),

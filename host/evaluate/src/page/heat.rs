@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use tribunal_protocol::task::{Split, TaskKind};
 
-use super::overview::{TEXT, of};
+use super::overview::TEXT;
+use crate::comparison::grids::ends;
+use crate::comparison::{By, Comparison, GroupScores};
+use crate::metrics::{Attempts, Interval, Measure};
 use crate::summary::{Group, PolicySummary, Summary, Tally};
-use crate::text::{grouped, percent, shown};
+use crate::text::{count, grouped, of, percent, points, shown};
 
 /// One policy by split (down) and kind (across).
 #[derive(Debug, Serialize)]
@@ -31,6 +34,65 @@ pub(super) struct HeatCell {
     share: String,
     count: String,
     void: String,
+}
+
+/// A group before, after, and the change between them.
+#[derive(Debug, Serialize)]
+pub(super) struct ChangeRow {
+    name: String,
+    tasks: String,
+    before: HeatCell,
+    after: HeatCell,
+    change: ChangeCell,
+}
+
+#[derive(Debug, Serialize)]
+struct ChangeCell {
+    /// `up`, `down`, or empty where nothing changed or nothing is known.
+    class: &'static str,
+    /// How far, in 0..=1, for the colour.
+    heat: String,
+    points: String,
+    ends: String,
+}
+
+/// Every group of one kind, the largest gain first.
+pub(super) fn change_rows(comparison: &Comparison, by: By) -> Vec<ChangeRow> {
+    let gain = |group: &GroupScores| group.score(Measure::PassAt(1)).and_then(|score| score.gain);
+    let mut groups: Vec<&GroupScores> = comparison.groups.iter().filter(|group| group.by == by).collect();
+    let key = |group: &GroupScores| gain(group).map_or(f64::NEG_INFINITY, |gain| gain.value);
+    groups.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(&b.name)));
+    let cell = |attempts: &Attempts| {
+        let failed = attempts.judged - attempts.passed;
+        HeatCell::of(Some(Tally { passed: attempts.passed, zero: failed, void: attempts.void, ..Tally::default() }))
+    };
+    let row = |group: &&GroupScores| ChangeRow {
+        name: shown(&group.name, TEXT),
+        tasks: count(group.tasks, "task"),
+        before: cell(&group.baseline),
+        after: cell(&group.candidate),
+        change: ChangeCell::of(gain(group)),
+    };
+    groups.iter().map(row).collect()
+}
+
+impl ChangeCell {
+    fn of(gain: Option<Interval>) -> ChangeCell {
+        let Some(gain) = gain else {
+            return ChangeCell { class: "", heat: String::new(), points: "–".to_owned(), ends: String::new() };
+        };
+        ChangeCell {
+            class: match gain.value {
+                value if value > 0.0 => "up",
+                value if value < 0.0 => "down",
+                _ => "",
+            },
+            // A third of the way is as deep as the colour gets.
+            heat: format!("{:.3}", (3.0 * gain.value.abs()).min(1.0)),
+            points: points(100.0 * gain.value),
+            ends: ends(&gain),
+        }
+    }
 }
 
 /// Shares by some property (down) and policy (across).

@@ -8,8 +8,8 @@ use tribunal_protocol::Digest;
 use super::RunInfo;
 use super::heat::{HeatView, Matrix, kinds};
 use super::reasons::{Long, Named, ReasonView, ViolationView, VoidView, named, reasons, violations, voids};
-use crate::summary::{PolicySummary, Summary};
-use crate::text::{count, grouped, mean, percent, shown};
+use crate::summary::{PolicySummary, Summary, Versions};
+use crate::text::{count, grouped, mean, of, percent, shown};
 
 /// The most characters of a name or a message.
 pub(super) const TEXT: usize = 400;
@@ -39,7 +39,7 @@ pub(crate) struct Overview {
 }
 
 #[derive(Debug, Serialize)]
-struct Fact {
+pub(super) struct Fact {
     name: &'static str,
     value: String,
 }
@@ -78,7 +78,7 @@ struct PassView {
 }
 
 #[derive(Debug, Serialize)]
-struct VersionView {
+pub(super) struct VersionView {
     name: String,
     values: Vec<String>,
 }
@@ -104,10 +104,10 @@ impl Overview {
             ],
             reasons: reasons(run, &policies),
             violations: violations(run, &policies),
-            voids: voids(run, summary),
+            voids: voids(run, &summary.voids),
             refused: Long::of(summary.refused.iter().map(|r| named(&r.task, &r.reason)).collect()),
             left_out: Long::of(summary.left_out.iter().map(|l| named(&l.trace, &l.reason)).collect()),
-            versions: versions(summary),
+            versions: versions(&summary.versions),
             tasks_digest: summary.tasks_digest.to_string(),
         }
     }
@@ -165,12 +165,15 @@ fn lead(summary: &Summary, policies: &[&PolicySummary]) -> Vec<String> {
     sentences
 }
 
+pub(super) fn fact(name: &'static str, value: String) -> Fact {
+    Fact { name, value }
+}
+
 fn facts(run: &RunInfo, summary: &Summary) -> Vec<Fact> {
     let join = |texts: &BTreeSet<String>| {
         let texts: Vec<_> = texts.iter().map(|text| shown(text, TEXT)).collect();
         if texts.is_empty() { "–".to_owned() } else { texts.join(", ") }
     };
-    let fact = |name, value| Fact { name, value };
     vec![
         fact("Suite", shown(&run.suite, TEXT)),
         fact("Policies", grouped(summary.policies.len() as u64)),
@@ -230,8 +233,7 @@ impl PassView {
     }
 }
 
-fn versions(summary: &Summary) -> Vec<VersionView> {
-    let versions = &summary.versions;
+pub(super) fn versions(versions: &Versions) -> Vec<VersionView> {
     let texts = |name: &str, texts: &BTreeSet<String>| VersionView {
         name: name.to_owned(),
         values: texts.iter().map(|text| shown(text, TEXT)).collect(),
@@ -249,9 +251,4 @@ fn versions(summary: &Summary) -> Vec<VersionView> {
     views.extend(versions.plugins.iter().map(|entry| digests("plugin", entry)));
     views.extend(versions.schemas.iter().map(|entry| digests("schema", entry)));
     views
-}
-
-/// `3 of 4`.
-pub(super) fn of(part: u64, whole: u64) -> String {
-    format!("{} of {}", grouped(part), grouped(whole))
 }

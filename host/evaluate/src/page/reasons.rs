@@ -9,7 +9,7 @@ use super::episode::Badge;
 use super::overview::TEXT;
 use crate::episode::EpisodeId;
 use crate::glossary::meaning;
-use crate::summary::{Outcome, PolicySummary, Reason, Summary, Violation};
+use crate::summary::{Outcome, PolicySummary, Reason, Violation, Void};
 use crate::text::{grouped, shown};
 
 /// The most rows of a list that may be as long as the run; the rest is in the JSON file.
@@ -120,9 +120,9 @@ pub(super) fn violations(run: &RunInfo, policies: &[&PolicySummary]) -> Vec<Viol
 }
 
 /// Void episodes by message, since one broken plugin voids many.
-pub(super) fn voids(run: &RunInfo, summary: &Summary) -> Long<VoidView> {
+pub(super) fn voids(run: &RunInfo, all: &[Void]) -> Long<VoidView> {
     let mut groups: BTreeMap<(&str, &str), Vec<&EpisodeId>> = BTreeMap::new();
-    for void in &summary.voids {
+    for void in all {
         let group = groups.entry((&void.fault, &void.message)).or_default();
         group.push(&void.episode);
     }
@@ -133,7 +133,7 @@ pub(super) fn voids(run: &RunInfo, summary: &Summary) -> Long<VoidView> {
         episodes: grouped(episodes.len() as u64),
         first: episodes.first().map_or_else(|| Link { name: String::new(), href: String::new() }, |id| link(run, id)),
     };
-    Long { all: grouped(summary.voids.len() as u64), ..Long::of(groups.into_iter().map(view).collect()) }
+    Long { all: grouped(all.len() as u64), ..Long::of(groups.into_iter().map(view).collect()) }
 }
 
 pub(super) fn named(name: &str, reason: &str) -> Named {

@@ -1,0 +1,200 @@
+//! Supervised fine-tuning, then policy optimisation; a checkpoint now and then.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use tribunal_dialogue::Codec;
+use tribunal_train::credit::grpo::Grpo;
+use tribunal_train::pool::Pool;
+use tribunal_train::rollout::{self, Attempt};
+use tribunal_train::trajectory::Sample;
+use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, seed_of, sft};
+use tribunal_transformer::{AdamW, Device, Model, Sampler, Settings};
+
+use super::samples::{self, Start};
+use super::{Job, stopped};
+use crate::datasets::Workshop;
+use crate::folder::write;
+use crate::output;
+
+/// Steps of supervised fine-tuning between checkpoints.
+const SFT_CHECKPOINT: u64 = 50;
+
+/// Learns; says whether it came to the end.
+pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
+    let latest = job.folder.at("latest");
+    let mut checkpoint = match job.arguments.resume && latest.join(tribunal_train::STATE).exists() {
+        true => Checkpoint::load(&latest, &Device::Cpu)?,
+        false => fresh(job, &start.codec)?,
+    };
+    let done = checkpoint.progress.clone();
+    job.folder.keep_updates(|update| match update.phase.as_str() {
+        "sft" => update.update <= done.sft_steps,
+        _ => update.update <= done.grpo_updates,
+    })?;
+    if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start.samples)? {
+        return Ok(false);
+    }
+    match &job.recipe.grpo {
+        Some(grpo) => optimise(job, grpo, &mut checkpoint, &start.workshop),
+        None => {
+            Checkpoint { optimizer: None, ..checkpoint }.save(&job.folder.at("final"))?;
+            Ok(true)
+        }
+    }
+}
+
+fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
+    let recipe = job.recipe;
+    let shape = recipe.shape(codec.vocabulary());
+    let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &Device::Cpu)?;
+    let settings =
+        Settings { weight_decay: recipe.sft.weight_decay, clip: Some(recipe.sft.clip), ..Settings::default() };
+    let optimizer = AdamW::new(&model, settings)?;
+    output::note(&format!("a model of {} parameters", model.shape().parameters()));
+    let (codec, recipe) = (Arc::clone(codec), recipe.clone());
+    Ok(Checkpoint { model, codec, recipe, optimizer: Some(optimizer), progress: Progress::default() })
+}
+
+/// Whether supervised fine-tuning came to its end.
+fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> Result<bool> {
+    let recipe = &job.recipe.sft;
+    let steps = sft::steps(samples, recipe, job.recipe.seed);
+    let Some(mut optimizer) = checkpoint.optimizer.take() else {
+        bail!("{}: no optimizer in it, so this training cannot go on", job.folder.at("latest").display());
+    };
+    let bar = output::progress("fine-tuning", steps.len() as u64);
+    bar.start_at(checkpoint.progress.sft_steps);
+    for (index, chosen) in steps.iter().enumerate().skip(usize::try_from(checkpoint.progress.sft_steps)?) {
+        let number = index as u64 + 1;
+        let chosen: Vec<&Sample> = chosen.iter().map(|sample| &samples[*sample]).collect();
+        let place = (number, steps.len() as u64);
+        let update = sft::step(&mut checkpoint.model, &mut optimizer, &chosen, place, recipe, &job.begun)?;
+        job.folder.add(&update)?;
+        bar.say(&line(&update, &["loss", "tokens_per_second"]));
+        bar.step();
+        checkpoint.progress.sft_steps = number;
+        if number.is_multiple_of(SFT_CHECKPOINT) || stopped() {
+            checkpoint.optimizer = Some(optimizer);
+            checkpoint.save(&job.folder.at("latest"))?;
+            if stopped() {
+                return Ok(false);
+            }
+            optimizer = checkpoint.optimizer.take().ok_or_else(|| anyhow::anyhow!("the optimizer is gone"))?;
+        }
+    }
+    bar.finish();
+    checkpoint.progress.sft_done = true;
+    checkpoint.save(&job.folder.at("sft"))?;
+    // Policy optimisation starts with moments of its own.
+    let clip = job.recipe.grpo.as_ref().map_or(1.0, |grpo| grpo.clip);
+    let settings = Settings { weight_decay: 0.0, clip: Some(clip), ..Settings::default() };
+    checkpoint.optimizer = Some(AdamW::new(&checkpoint.model, settings)?);
+    checkpoint.save(&job.folder.at("latest"))?;
+    Ok(true)
+}
+
+/// Whether policy optimisation came to its end.
+fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, workshop: &Workshop) -> Result<bool> {
+    if checkpoint.progress.grpo_updates >= recipe.updates && job.folder.at("final").exists() {
+        return Ok(true);
+    }
+    let Some(lessons) = pool_lessons(job, workshop, &checkpoint.codec)? else { return Ok(false) };
+    if checkpoint.progress.pool.entries.is_empty() {
+        let Some(pool) = probe(job, &checkpoint.model, &lessons)? else { return Ok(false) };
+        let why = pool.why(job.recipe.pool.selection);
+        write(&job.folder.at("pool.json"), &serde_json::to_vec_pretty(&why)?)?;
+        let bands: Vec<String> = pool.bands().iter().map(|(band, count)| format!("{band} {count}")).collect();
+        output::note(&format!("the pool, by the starting policy: {}", bands.join(", ")));
+        checkpoint.progress.pool = pool;
+        checkpoint.save(&job.folder.at("latest"))?;
+    }
+    let reference = match recipe.kl > 0.0 {
+        true => Some(Checkpoint::load(&job.folder.at("sft"), &Device::Cpu)?.model),
+        false => None,
+    };
+    let method = Grpo(recipe.advantage);
+    let bar = output::progress("optimising", recipe.updates);
+    bar.start_at(checkpoint.progress.grpo_updates);
+    while checkpoint.progress.grpo_updates < recipe.updates {
+        let number = checkpoint.progress.grpo_updates + 1;
+        let sampler = Sampler::new(&checkpoint.model)?;
+        let pool = &mut checkpoint.progress.pool;
+        let gathered = grpo::gather(&sampler, &lessons, pool, job.recipe, recipe, number, &job.begun)?;
+        drop(sampler);
+        let Some(optimizer) = checkpoint.optimizer.as_mut() else { bail!("the checkpoint has no optimizer") };
+        let learner = grpo::Learner { reference: reference.as_ref(), lessons: &lessons, method: &method, recipe };
+        let mut update = learner.learn(&mut checkpoint.model, optimizer, &gathered, number, &job.begun)?;
+        for (band, count) in checkpoint.progress.pool.bands() {
+            update.set(&format!("pool_{band}"), count as f64);
+        }
+        job.folder.add(&update)?;
+        bar.say(&line(&update, &["pass_rate", "entropy", "groups_informative", "seconds"]));
+        bar.step();
+        checkpoint.progress.grpo_updates = number;
+        checkpoint.progress.guard.look(&update)?;
+        if number.is_multiple_of(recipe.checkpoint_every) || number == recipe.updates || stopped() {
+            checkpoint.save(&job.folder.at("latest"))?;
+        }
+        if stopped() {
+            return Ok(false);
+        }
+    }
+    bar.finish();
+    checkpoint.optimizer = None;
+    checkpoint.save(&job.folder.at("final"))?;
+    Ok(true)
+}
+
+/// The tasks of the pool: none that supervised fine-tuning has seen.
+fn pool_lessons(job: &Job<'_>, workshop: &Workshop, codec: &Arc<Codec>) -> Result<Option<Vec<Lesson>>> {
+    let recipe = job.recipe;
+    let places = workshop.training_places(recipe.sft.tasks + recipe.pool.tasks)?;
+    let bar = output::progress("tasks to learn", recipe.pool.tasks as u64);
+    let made = crate::work::all(&places[recipe.sft.tasks.min(places.len())..], job.jobs(), |place| {
+        let made = workshop.make_place(place).0;
+        bar.step();
+        Ok(made)
+    })?;
+    bar.finish();
+    let mut tasks = Vec::new();
+    for task in made {
+        let Some(task) = task else { return Ok(None) };
+        tasks.extend(task);
+    }
+    samples::lessons(job, workshop, tasks, codec)
+}
+
+/// Tries every task of the pool with the starting policy. None when interrupted.
+fn probe(job: &Job<'_>, model: &Model, lessons: &[Lesson]) -> Result<Option<Pool>> {
+    let recipe = job.recipe;
+    let mut pool = Pool::new(lessons.iter().map(|lesson| lesson.task().id.clone()));
+    let sampler = Sampler::new(model)?;
+    let bar = output::progress("probing", lessons.len() as u64 * u64::from(recipe.pool.probes));
+    for (place, part) in lessons.chunks(16).enumerate() {
+        let attempt = |lesson: usize, number: u32| {
+            let id = &part[lesson].task().id;
+            Attempt { lesson, number, seed: seed_of(recipe.seed, &["probe", id, &number.to_string()]) }
+        };
+        let attempts: Vec<Attempt> = (0..part.len())
+            .flat_map(|lesson| (0..recipe.pool.probes).map(move |number| (lesson, number)))
+            .map(|(lesson, number)| attempt(lesson, number))
+            .collect();
+        let (played, _) = rollout::play(&sampler, part, &attempts, &recipe.rollout, &job.begun, &mut |_| bar.step())?;
+        for rollout in played {
+            let passed = rollout.verdict.reward().map(|_| rollout.verdict.passed());
+            pool.note(place * 16 + rollout.attempt.lesson, passed);
+        }
+        if stopped() {
+            return Ok(None);
+        }
+    }
+    bar.finish();
+    Ok(Some(pool))
+}
+
+/// A few counters as a line.
+fn line(update: &Update, names: &[&str]) -> String {
+    let one = |name: &&str| Some(format!("{} {:.3}", name.replace('_', " "), update.get(name)?));
+    names.iter().filter_map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,131 @@
+//! What is learned from first: solutions of tasks, played, judged and turned into tokens.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tribunal_dialogue::Codec;
+use tribunal_episode::Prepared;
+use tribunal_protocol::task::Task;
+use tribunal_train::trajectory::{Sample, Trajectory, verified};
+use tribunal_train::{Lesson, seed_of};
+
+use super::Job;
+use crate::datasets::Workshop;
+use crate::folder::write;
+use crate::{output, work};
+
+/// Tasks that are made, played and let go at a time: their data is large.
+const AT_ONCE: usize = 128;
+
+/// Trajectories whose text the tokenizer is trained on.
+const TOKENIZER_FROM: usize = 600;
+
+/// What a training starts from.
+pub struct Start {
+    /// How episodes become tokens.
+    pub codec: Arc<Codec>,
+    /// The verified trajectories.
+    pub samples: Vec<Sample>,
+    /// Where tasks are made.
+    pub workshop: Workshop,
+}
+
+/// Makes tasks, plays their solutions, keeps what the verifier passed; or reads what an earlier
+/// start of this training kept. None when interrupted.
+pub fn prepare(job: &Job<'_>) -> Result<Option<Start>> {
+    let workshop = Workshop::open_varied(&job.place(job.recipe.seed, None), job.recipe.variants)?;
+    let tokenizer = job.folder.at("tokenizer.json");
+    if let (Ok(text), Some(samples)) = (std::fs::read_to_string(&tokenizer), job.folder.samples()?) {
+        let codec = Arc::new(Codec::from_json(&text).with_context(|| tokenizer.display().to_string())?);
+        return Ok(Some(Start { codec, samples, workshop }));
+    }
+    let Some(trajectories) = trajectories(job, &workshop)? else { return Ok(None) };
+    let texts: Vec<String> = trajectories.iter().take(TOKENIZER_FROM).flat_map(Trajectory::texts).collect();
+    let codec = Codec::train(texts.iter().map(String::as_str).collect::<Vec<_>>(), job.recipe.model.vocabulary)?;
+    let codec = Arc::new(codec);
+    let all = work::all(&trajectories, job.jobs(), |trajectory| Ok(trajectory.sample(&codec)?))?;
+    let context = job.recipe.model.context;
+    let mut samples: Vec<Sample> = all.into_iter().flatten().collect();
+    let before = samples.len();
+    samples.retain(|sample| sample.tokens.len() <= context);
+    let tokens: usize = samples.iter().map(|sample| sample.tokens.len()).sum();
+    output::note(&format!(
+        "{} verified trajectories of {before} fit {context} tokens: {} tokens each, {} of them learned; vocabulary {}",
+        samples.len(),
+        tokens / samples.len().max(1),
+        samples.iter().map(|sample| sample.learned.len()).sum::<usize>() / samples.len().max(1),
+        codec.vocabulary()
+    ));
+    if samples.is_empty() {
+        bail!("no trajectory fits model.context = {context}; give the model a longer one");
+    }
+    write(&tokenizer, codec.to_json().as_bytes())?;
+    job.folder.write_samples(&samples)?;
+    Ok(Some(Start { codec, samples, workshop }))
+}
+
+fn trajectories(job: &Job<'_>, workshop: &Workshop) -> Result<Option<Vec<Trajectory>>> {
+    let recipe = job.recipe;
+    let bar = output::progress("trajectories", recipe.sft.tasks as u64);
+    let mut kept = Vec::new();
+    let mut refused = 0;
+    let places = workshop.training_places(recipe.sft.tasks)?;
+    for part in places.chunks(AT_ONCE) {
+        let played = work::all(part, job.jobs(), |place| {
+            let (task, why) = workshop.make_place(place);
+            let played = match task {
+                Some(task) => play(workshop, task, recipe.seed, recipe.sft.detours)?,
+                None => None,
+            };
+            bar.step();
+            Ok((played, why.len()))
+        })?;
+        workshop.forget();
+        for played in played {
+            let Some((trajectory, refusals)) = played else { return Ok(None) };
+            kept.extend(trajectory);
+            refused += refusals;
+        }
+    }
+    bar.finish();
+    output::note(&format!(
+        "{} of {} solutions passed their verifier and are learned from; {refused} drafts were refused on trial",
+        kept.len(),
+        recipe.sft.tasks
+    ));
+    if kept.is_empty() {
+        bail!("no solution passed; `tribunal tasks --suite {}` says what is wrong with the suite", recipe.suite);
+    }
+    Ok(Some(kept))
+}
+
+fn play(workshop: &Workshop, task: Task, seed: u64, detours: f64) -> Result<Option<Trajectory>> {
+    let seed = seed_of(seed, &["trajectory", &task.id]);
+    let prepared = Prepared::new(workshop.stage(), Arc::new(task))?;
+    Ok(verified(&prepared, seed, detours).or_else(|| verified(&prepared, seed, 0.0)))
+}
+
+/// Tasks as lessons, those whose opening is too long for the model left out.
+pub fn lessons(
+    job: &Job<'_>,
+    workshop: &Workshop,
+    tasks: Vec<Task>,
+    codec: &Arc<Codec>,
+) -> Result<Option<Vec<Lesson>>> {
+    let (grammar, context) = (job.recipe.rollout.grammar, job.recipe.model.context);
+    let made = work::all(&tasks, job.jobs(), |task| {
+        let prepared = Prepared::new(workshop.stage(), Arc::new(task.clone()))?;
+        Ok(Lesson::new(prepared, codec, grammar)?)
+    })?;
+    let mut lessons = Vec::new();
+    for lesson in made {
+        let Some(lesson) = lesson else { return Ok(None) };
+        lessons.push(lesson);
+    }
+    let before = lessons.len();
+    lessons.retain(|lesson| lesson.fits(context));
+    if lessons.len() < before {
+        output::note(&format!("{} tasks have openings too long for {context} tokens", before - lessons.len()));
+    }
+    Ok(Some(lessons))
+}

@@ -1,0 +1,57 @@
+//! A task made ready to be played by a model.
+
+use std::sync::Arc;
+
+use tribunal_dialogue::{Codec, Grammar, Lexicon, Renderer, Transcript};
+use tribunal_episode::Prepared;
+use tribunal_protocol::task::Task;
+
+use crate::error::TrainError;
+
+/// A task that is ready to be played, with the grammar of its calls and the tokens of its opening.
+pub struct Lesson {
+    /// The task on its stage.
+    pub prepared: Prepared,
+    pub(crate) grammar: Grammar,
+    pub(crate) opening: Transcript,
+    pub(crate) vocabulary: usize,
+}
+
+impl Lesson {
+    /// Makes a task ready. With `held`, calls are held to the tools' schemas, and SQL to the names
+    /// that the contract shows; else a call is whatever ends with the end token.
+    ///
+    /// # Errors
+    /// A tool or a name that the grammar cannot express.
+    pub fn new(prepared: Prepared, codec: &Arc<Codec>, held: bool) -> Result<Lesson, TrainError> {
+        let renderer = Renderer::new(codec.style());
+        let opening = Transcript::start(Arc::clone(codec), renderer, prepared.briefing())?;
+        let grammar = if held { held_to(&prepared, codec)? } else { Grammar::free(codec) };
+        Ok(Lesson { prepared, grammar, opening, vocabulary: codec.vocabulary() })
+    }
+
+    /// Its task.
+    #[must_use]
+    pub fn task(&self) -> &Task {
+        self.prepared.task()
+    }
+
+    /// Whether its opening leaves half of a context to work in.
+    #[must_use]
+    pub fn fits(&self, context: usize) -> bool {
+        self.opening.tokens().len() * 2 <= context
+    }
+}
+
+/// The grammar of a task's calls. What it names is what the briefing and the contract show: it
+/// depends on nothing that is hidden from the agent.
+fn held_to(prepared: &Prepared, codec: &Arc<Codec>) -> Result<Grammar, TrainError> {
+    let mut lexicon = Lexicon::new();
+    for (table, columns) in prepared.visible() {
+        lexicon.add(&table, columns.iter().map(String::as_str));
+    }
+    let briefing = prepared.briefing();
+    briefing.answer.iter().for_each(|column| lexicon.name(&column.name));
+    Grammar::new(codec, &briefing.tools, &lexicon)
+        .map_err(|source| TrainError::Grammar { task: prepared.task().id.clone(), source })
+}

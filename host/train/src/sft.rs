@@ -1,0 +1,127 @@
+//! Supervised fine-tuning: the policy's own tokens of verified trajectories, and nothing else.
+
+use tribunal_transformer::losses::sft;
+use tribunal_transformer::{AdamW, Gradients, Model, Packed, cosine};
+
+use crate::error::TrainError;
+use crate::random::Stream;
+use crate::recipe::SftRecipe;
+use crate::trajectory::Sample;
+use crate::update::{Clock, Update};
+
+/// Tokens of one forward pass; a step of more is computed in parts. Bounds the memory of a step.
+const PASS_TOKENS: usize = 4_096;
+
+/// Which samples each step of a whole training takes, in order: every epoch in another order, steps
+/// filled up to their tokens.
+#[must_use]
+pub fn steps(samples: &[Sample], recipe: &SftRecipe, seed: u64) -> Vec<Vec<usize>> {
+    let mut steps = Vec::new();
+    for epoch in 0..recipe.epochs {
+        let mut order: Vec<usize> = (0..samples.len()).collect();
+        Stream::new(seed, &["sft", &epoch.to_string()]).shuffle(&mut order);
+        let mut step = Vec::new();
+        let mut tokens = 0;
+        for index in order {
+            let more = samples[index].tokens.len();
+            if tokens + more > recipe.batch_tokens && !step.is_empty() {
+                steps.push(std::mem::take(&mut step));
+                tokens = 0;
+            }
+            tokens += more;
+            step.push(index);
+        }
+        if !step.is_empty() {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+/// Takes one step; says what came of it.
+///
+/// # Errors
+/// A loss or gradient that is not finite, a weight that the loss does not reach.
+pub fn step(
+    model: &mut Model,
+    optimizer: &mut AdamW,
+    samples: &[&Sample],
+    place: (u64, u64),
+    recipe: &SftRecipe,
+    clock: &dyn Clock,
+) -> Result<Update, TrainError> {
+    let begun = clock.seconds();
+    let (number, of) = place;
+    let total: usize = samples.iter().map(|sample| sample.learned.len()).sum();
+    let mut gradients: Option<Gradients> = None;
+    let (mut loss, mut tokens) = (0.0, 0);
+    for part in parts(samples) {
+        let mut packed = Packed::new();
+        for sample in part {
+            packed.push(&sample.tokens, sample.learned.iter().map(|place| (*place, None)))?;
+        }
+        tokens += packed.tokens();
+        let scores = model.forward(&packed)?;
+        let part_loss = sft::part(&scores.log_probs, &vec![1.0; packed.scored()], total as f64)?;
+        loss += f64::from(part_loss.to_scalar::<f32>().map_err(tribunal_transformer::Error::from)?);
+        let part_gradients = scores.backward(&part_loss)?;
+        match &mut gradients {
+            Some(gradients) => gradients.add(&part_gradients)?,
+            None => gradients = Some(part_gradients),
+        }
+    }
+    let gradients = gradients.ok_or_else(|| TrainError::Nothing("a step without samples".to_owned()))?;
+    let rate = cosine(number, recipe.warmup, of, recipe.learning_rate, recipe.learning_rate * 0.05);
+    let stepped = optimizer.step(model, &gradients, rate)?;
+    let seconds = clock.seconds() - begun;
+    let mut update = Update::new(number, "sft");
+    update.set("loss", loss);
+    update.set("gradient_norm", stepped.norm);
+    update.set("learning_rate", rate);
+    update.set("tokens", tokens as f64);
+    update.set("learned_tokens", total as f64);
+    update.set("seconds", seconds);
+    update.set("tokens_per_second", tokens as f64 / seconds);
+    Ok(update)
+}
+
+/// Mean log-probability per learned token, and the share of samples whose every learned token is
+/// the likeliest one in the sense of having more than half of the probability.
+///
+/// # Errors
+/// A sample that the model cannot read.
+pub fn measure(model: &Model, samples: &[Sample]) -> Result<(f64, f64), TrainError> {
+    let (mut total, mut count, mut sure) = (0.0, 0, 0);
+    let all: Vec<&Sample> = samples.iter().collect();
+    for part in parts(&all) {
+        let mut packed = Packed::new();
+        for sample in part {
+            packed.push(&sample.tokens, sample.learned.iter().map(|place| (*place, None)))?;
+        }
+        let measured = model.measure(&packed)?;
+        for range in packed.offsets().windows(2) {
+            let own = &measured.log_probs[range[0]..range[1]];
+            total += own.iter().map(|value| f64::from(*value)).sum::<f64>();
+            count += own.len();
+            sure += usize::from(own.iter().all(|value| *value > -std::f32::consts::LN_2));
+        }
+    }
+    Ok((total / count.max(1) as f64, sure as f64 / samples.len().max(1) as f64))
+}
+
+/// Runs of samples that fit one pass.
+fn parts<'a, 's>(samples: &'a [&'s Sample]) -> Vec<&'a [&'s Sample]> {
+    let mut parts = Vec::new();
+    let (mut start, mut tokens) = (0, 0);
+    for (place, sample) in samples.iter().enumerate() {
+        if tokens + sample.tokens.len() > PASS_TOKENS && place > start {
+            parts.push(&samples[start..place]);
+            (start, tokens) = (place, 0);
+        }
+        tokens += sample.tokens.len();
+    }
+    if start < samples.len() {
+        parts.push(&samples[start..]);
+    }
+    parts
+}

@@ -1,0 +1,32 @@
+//! Recipes: what is read, and what is refused by name.
+
+use tribunal_train::{Advantage, Recipe, Selection};
+
+const QUICK: &str = include_str!("../../../policies/recipes/quick.toml");
+
+#[test]
+fn the_embedded_recipe_is_read_and_written_back() {
+    let recipe = Recipe::parse(QUICK).unwrap();
+    let grpo = recipe.grpo.as_ref().unwrap();
+    assert_eq!((grpo.advantage, recipe.pool.selection), (Advantage::MeanOnly, Selection::Bands));
+    assert_eq!((grpo.clip_low, grpo.clip_high, grpo.steps), (0.2, 0.28, 2));
+    assert_eq!(Recipe::parse(&recipe.to_toml().unwrap()).unwrap(), recipe);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (from, to, parts) in [
+        ("seed = 1", "sead = 1", "line 4"),
+        ("format = 1", "format = 2", "format: format 1 expected, 2 given"),
+        ("heads = 4", "heads = 5", "model"),
+        ("group = 12", "group = 1", "grpo.group: at least 2 expected"),
+        ("detours = 0.1", "detours = 1.5", "sft.detours: a share"),
+        ("batch_tokens = 6144", "batch_tokens = 100", "sft.batch_tokens"),
+        ("probes = 8", "probes = 3", "pool.probes: at least 4"),
+        ("call_tokens = 200", "call_tokens = 0", "rollout"),
+    ] {
+        assert!(QUICK.contains(from), "{from}");
+        let fault = Recipe::parse(&QUICK.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(fault.contains(parts), "{to}: {fault}");
+    }
+}

@@ -1,0 +1,182 @@
+//! The matrix product. Every element is one chain of fused multiply-adds in each block of rows of
+//! the right-hand side, and the blocks are added in order: the bits of a row of the result depend
+//! on that row and the right-hand side alone.
+
+use std::cell::RefCell;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::panels::{Matrix, Panels};
+
+/// What happens to what the result held before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Into {
+    /// It is overwritten.
+    Replace,
+    /// The product is added to it.
+    Add,
+}
+
+/// `c = a · b` or `c += a · b`, on this thread. Row `i` of the result begins at `c[i * stride]`.
+pub(crate) fn multiply(a: Matrix<'_>, b: Panels<'_>, c: &mut [f32], stride: usize, into: Into) {
+    thread_local! {
+        static LEFT: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    }
+    if a.rows == 0 || b.n == 0 {
+        return;
+    }
+    LEFT.with_borrow_mut(|left| Arch::new().dispatch(Product { a, b, c, stride, into, left }));
+}
+
+struct Product<'a> {
+    a: Matrix<'a>,
+    b: Panels<'a>,
+    c: &'a mut [f32],
+    stride: usize,
+    into: Into,
+    left: &'a mut Vec<f32>,
+}
+
+impl WithSimd for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        // Accumulators, two vectors of the right-hand side and one broadcast must fit the registers.
+        if S::REGISTER_COUNT >= 32 { self.run::<S, 8>(simd) } else { self.run::<S, 6>(simd) }
+    }
+}
+
+impl Product<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const M: usize>(self, simd: S) {
+        let Product { a, b, c, stride, mut into, left } = self;
+        let width = 2 * S::F32_LANES;
+        for (block, from) in (0..b.k).step_by(b.block).enumerate() {
+            let depth = b.block.min(b.k - from);
+            if a.col != 1 {
+                pack_left::<M>(left, a, from, depth);
+            }
+            for panel in 0..b.n.div_ceil(width) {
+                let first = panel * width;
+                let cols = width.min(b.n - first);
+                let right = b.part(block, panel, depth, width);
+                for row in (0..a.rows).step_by(M) {
+                    let rows = M.min(a.rows - row);
+                    let tile = Tile { c: &mut c[row * stride + first..], stride, rows, cols, into };
+                    if a.col == 1 {
+                        let left = &a.data[row * a.row + from..];
+                        match tall::<M>(rows) {
+                            1 => tile.of_rows::<S, 1>(simd, left, a.row, depth, right),
+                            2 => tile.of_rows::<S, 2>(simd, left, a.row, depth, right),
+                            4 => tile.of_rows::<S, 4>(simd, left, a.row, depth, right),
+                            _ => tile.of_rows::<S, M>(simd, left, a.row, depth, right),
+                        }
+                    } else {
+                        tile.of_columns::<S, M>(simd, &left[row * depth..][..M * depth], right);
+                    }
+                }
+            }
+            into = Into::Add;
+        }
+    }
+}
+
+/// The height of the tile that serves so many rows.
+#[inline(always)]
+fn tall<const M: usize>(rows: usize) -> usize {
+    match rows {
+        1 | 2 => rows,
+        3 | 4 => 4,
+        _ => M,
+    }
+}
+
+/// Interleaves the rows of each tile: one column of a tile after another.
+#[inline(always)]
+fn pack_left<const M: usize>(left: &mut Vec<f32>, a: Matrix<'_>, from: usize, depth: usize) {
+    left.resize(a.rows.next_multiple_of(M) * depth, 0.0);
+    // One column of the left-hand side after another: they lie far apart, their rows side by side.
+    for step in 0..depth {
+        let source = &a.data[(from + step) * a.col..];
+        for (tile, row) in (0..a.rows).step_by(M).enumerate() {
+            let target = &mut left[(tile * depth + step) * M..][..M];
+            match source[row * a.row..].first_chunk::<M>() {
+                Some(source) if a.row == 1 && row + M <= a.rows => target.copy_from_slice(source),
+                _ => {
+                    target.fill(0.0);
+                    let source = source[row * a.row..].iter().step_by(a.row);
+                    target.iter_mut().zip(source).take(a.rows - row).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+    }
+}
+
+/// A piece of the result: `rows × cols`, at most as large as the registers hold.
+struct Tile<'a> {
+    c: &'a mut [f32],
+    stride: usize,
+    rows: usize,
+    cols: usize,
+    into: Into,
+}
+
+impl Tile<'_> {
+    /// The left-hand side is read where it lies, `stride` between rows.
+    #[inline(always)]
+    fn of_rows<S: Simd, const M: usize>(self, simd: S, left: &[f32], stride: usize, depth: usize, right: &[f32]) {
+        let (right, _) = S::as_simd_f32s(right);
+        let (right, _) = right.as_chunks::<2>();
+        let right = &right[..depth];
+        // Rows past the last stand for the last; their sums are thrown away.
+        let left: [&[f32]; M] = std::array::from_fn(|row| &left[row.min(self.rows - 1) * stride..][..depth]);
+        let mut sums = [[simd.splat_f32s(0.0); 2]; M];
+        for (step, right) in right.iter().enumerate() {
+            for row in 0..M {
+                let value = simd.splat_f32s(left[row][step]);
+                sums[row][0] = simd.mul_add_f32s(value, right[0], sums[row][0]);
+                sums[row][1] = simd.mul_add_f32s(value, right[1], sums[row][1]);
+            }
+        }
+        self.write::<S, M>(simd, &sums);
+    }
+
+    /// The left-hand side was interleaved.
+    #[inline(always)]
+    fn of_columns<S: Simd, const M: usize>(self, simd: S, left: &[f32], right: &[f32]) {
+        let (left, _) = left.as_chunks::<M>();
+        let (right, _) = S::as_simd_f32s(right);
+        let (right, _) = right.as_chunks::<2>();
+        let mut sums = [[simd.splat_f32s(0.0); 2]; M];
+        for (left, right) in left.iter().zip(right) {
+            for row in 0..M {
+                let value = simd.splat_f32s(left[row]);
+                sums[row][0] = simd.mul_add_f32s(value, right[0], sums[row][0]);
+                sums[row][1] = simd.mul_add_f32s(value, right[1], sums[row][1]);
+            }
+        }
+        self.write::<S, M>(simd, &sums);
+    }
+
+    #[inline(always)]
+    fn write<S: Simd, const M: usize>(self, simd: S, sums: &[[S::f32s; 2]; M]) {
+        let lanes = S::F32_LANES;
+        for (row, sums) in sums.iter().enumerate().take(self.rows) {
+            let target = &mut self.c[row * self.stride..][..self.cols];
+            if target.len() == 2 * lanes {
+                let (target, _) = S::as_mut_simd_f32s(target);
+                for (target, sum) in target.iter_mut().zip(sums) {
+                    *target = if self.into == Into::Add { simd.add_f32s(*target, *sum) } else { *sum };
+                }
+            } else {
+                let (first, second) = target.split_at_mut(lanes.min(target.len()));
+                for (target, sum) in [first, second].into_iter().zip(sums) {
+                    let before = simd.partial_load_f32s(target);
+                    let after = if self.into == Into::Add { simd.add_f32s(before, *sum) } else { *sum };
+                    simd.partial_store_f32s(target, after);
+                }
+            }
+        }
+    }
+}

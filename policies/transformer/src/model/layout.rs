@@ -1,0 +1,110 @@
+//! Which weights a shape has: names, sizes, order and first values.
+
+use crate::Shape;
+
+/// How a weight begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// All ones: norms.
+    Ones,
+    /// All zeros: biases.
+    Zeros,
+    /// Normal with mean 0 and this standard deviation.
+    Normal(f64),
+}
+
+/// One weight of a shape.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) dims: Vec<usize>,
+    pub(crate) decays: bool,
+    pub(crate) start: Start,
+}
+
+/// Places of the weights in the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    layers: usize,
+    bias: bool,
+    tied: bool,
+}
+
+/// Places of one block's weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockPlaces {
+    pub(crate) attention_norm: usize,
+    /// Query, key and value projections, one above the other.
+    pub(crate) qkv: usize,
+    pub(crate) bias: Option<usize>,
+    pub(crate) output: usize,
+    pub(crate) feed_norm: usize,
+    /// Gate and up projections, one above the other.
+    pub(crate) gate_up: usize,
+    pub(crate) down: usize,
+}
+
+impl Places {
+    pub(crate) fn of(shape: &Shape) -> Places {
+        Places { layers: shape.layers, bias: shape.bias, tied: shape.tied }
+    }
+
+    pub(crate) fn embedding(self) -> usize {
+        0
+    }
+
+    pub(crate) fn block(self, layer: usize) -> BlockPlaces {
+        let first = 1 + layer * self.per_block();
+        let after = first + 2 + usize::from(self.bias);
+        BlockPlaces {
+            attention_norm: first,
+            qkv: first + 1,
+            bias: self.bias.then_some(first + 2),
+            output: after,
+            feed_norm: after + 1,
+            gate_up: after + 2,
+            down: after + 3,
+        }
+    }
+
+    pub(crate) fn norm(self) -> usize {
+        1 + self.layers * self.per_block()
+    }
+
+    /// The output projection: the embedding itself if they are tied.
+    pub(crate) fn head(self) -> usize {
+        if self.tied { self.embedding() } else { self.norm() + 1 }
+    }
+
+    fn per_block(self) -> usize {
+        6 + usize::from(self.bias)
+    }
+}
+
+/// All weights of a shape, in the order of [`Places`].
+pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
+    // Each block adds twice to the residual stream; its outputs begin smaller so that it stays level.
+    let normal = Start::Normal(0.02);
+    let residual = Start::Normal(0.02 / (2.0 * shape.layers as f64).sqrt());
+    let entry =
+        |name: String, dims: &[usize], start| Entry { name, dims: dims.to_vec(), decays: dims.len() > 1, start };
+    let qkv = shape.query() + 2 * shape.key();
+    let mut all = vec![entry("embedding".to_owned(), &[shape.vocab, shape.dim], normal)];
+    for layer in 0..shape.layers {
+        let name = |part: &str| format!("layers.{layer}.{part}");
+        all.push(entry(name("attention.norm"), &[shape.dim], Start::Ones));
+        all.push(entry(name("attention.qkv"), &[qkv, shape.dim], normal));
+        if shape.bias {
+            all.push(entry(name("attention.bias"), &[qkv], Start::Zeros));
+        }
+        all.push(entry(name("attention.output"), &[shape.dim, shape.query()], residual));
+        all.push(entry(name("feed.norm"), &[shape.dim], Start::Ones));
+        all.push(entry(name("feed.gate_up"), &[2 * shape.hidden, shape.dim], normal));
+        all.push(entry(name("feed.down"), &[shape.dim, shape.hidden], residual));
+    }
+    all.push(entry("norm".to_owned(), &[shape.dim], Start::Ones));
+    if !shape.tied {
+        all.push(entry("head".to_owned(), &[shape.vocab, shape.dim], normal));
+    }
+    all
+}

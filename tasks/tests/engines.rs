@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::policy::Action;
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::session::Session as _;
@@ -28,7 +28,7 @@ fn ours(task: &Task, dataset: &Dataset, sql: &str) -> Result<Table, String> {
     let snapshot = Snapshot::seal(dataset).map_err(|why| why.to_string())?;
     let contract = Contract::parse(&task.grant).map_err(|why| why.to_string())?;
     let effective = contract.resolve(snapshot.schemas()).map_err(|why| why.to_string())?;
-    let mut session = GlueSession::open(snapshot.fork(), Arc::new(effective), Usage::default());
+    let mut session = DatabaseSession::open(snapshot.fork(), Arc::new(effective), Usage::default());
     session.query(sql, &[]).map_err(|why| why.to_string())
 }
 

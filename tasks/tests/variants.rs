@@ -17,7 +17,12 @@ fn training_alone_gets_variants() {
     assert_eq!(names.iter().filter(of_training).count(), 2 * 3, "{names:?}");
     assert!(names.contains(&"sales~3-v1".to_owned()) && names.contains(&"desk~1-v1".to_owned()));
     for split in [Split::NewSchema, Split::NewSchemaAndFamily] {
-        assert!(suite.pairs(split).iter().all(|pair| !["sales", "desk"].contains(&pair.schema.name.split('~').next().unwrap())));
+        assert!(
+            suite
+                .pairs(split)
+                .iter()
+                .all(|pair| !["sales", "desk"].contains(&pair.schema.name.split('~').next().unwrap()))
+        );
     }
     // A suite without words has no variants, and is what it was.
     let analytics = Suite::embedded("analytics").unwrap();

@@ -1,5 +1,6 @@
 //! What the tests and benches of the whole share. Not part of the product.
 
+pub mod analytics;
 pub mod interference;
 pub mod mutate;
 pub mod random_queries;

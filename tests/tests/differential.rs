@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot, on_deep_stack};
+use tribunal_database::{DatabaseSession, Snapshot, on_deep_stack};
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::session::Session;
 use tribunal_protocol::{Code, Failure, Kind, Table, Value};
@@ -256,7 +256,7 @@ impl Engines {
 
     fn ours(&self, query: &str) -> Result<Table, Failure> {
         let contract = Arc::clone(&self.contract);
-        GlueSession::open(self.snapshot.fork(), contract, Default::default()).query(query, &[])
+        DatabaseSession::open(self.snapshot.fork(), contract, Default::default()).query(query, &[])
     }
 
     fn compare(&self, seed: u64, query: &str, tally: &mut Tally, change: &impl Fn(Table) -> Table) {
@@ -300,9 +300,8 @@ fn difference(ours: &Table, second: &Table, ordered: bool) -> Option<String> {
     }
     let (mut ours, mut second) = (ours.to_rows(), second.to_rows());
     if !ordered {
-        let key = |row: &Vec<Value>| row.iter().map(sorted_as).collect::<Vec<_>>();
-        ours.sort_by_key(key);
-        second.sort_by_key(key);
+        ours.sort_by_cached_key(|row| sorted_as(row));
+        second.sort_by_cached_key(|row| sorted_as(row));
     }
     let rows = ours.iter().zip(&second).enumerate();
     let mut differing = rows.filter(|(_, (ours, second))| !ours.iter().zip(*second).all(|(a, b)| same(a, b)));
@@ -332,10 +331,29 @@ fn same(ours: &Value, second: &Value) -> bool {
     }
 }
 
-/// Numbers of all kinds by their value, nearly equal ones alike.
-fn sorted_as(value: &Value) -> String {
-    match as_float(value) {
+/// What rows are sorted by: first with nearly equal numbers alike, whatever comes in the columns
+/// behind them, and where rows are the same so far by their numbers as they are.
+fn sorted_as(row: &[Value]) -> (Vec<String>, Vec<i64>) {
+    let alike = |value: &Value| match as_float(value) {
         Some(number) => format!("{:024.4}", number + 1e12),
         None => value.to_string(),
-    }
+    };
+    // The place of a small difference is what counts here: numbers that are alike are small, too,
+    // or differ by less than anybody looks at.
+    #[expect(clippy::cast_possible_truncation, reason = "a number beyond is alike with its neighbours")]
+    let fine = |value: &Value| as_float(value).map_or(0, |number| (number * 1e8).round() as i64);
+    (row.iter().map(alike).collect(), row.iter().map(fine).collect())
+}
+
+#[test]
+fn rows_are_paired_though_they_are_nearly_alike() {
+    let table = |cells: [(f64, i64); 2]| {
+        let rows: Vec<_> = cells.iter().map(|(a, b)| vec![Value::Float(*a), Value::Integer(*b)]).collect();
+        Table::from_rows(&[("a".to_owned(), Kind::Float), ("b".to_owned(), Kind::Integer)], &rows).expect("a table")
+    };
+    assert_eq!(difference(&table([(1e-5, 1), (0.0, 1)]), &table([(0.0, 1), (1e-5, 1)]), false), None);
+    assert!(difference(&table([(1e-5, 1), (0.0, 1)]), &table([(0.0, 1), (0.0, 1)]), false).is_some());
+    // One that is nearly equal is followed by what follows its like.
+    let (noise, clean) = (table([(1.0 + 1e-12, 1), (1.0, 2)]), table([(1.0, 1), (1.0, 2)]));
+    assert_eq!(difference(&noise, &clean, false), None);
 }

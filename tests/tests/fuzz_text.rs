@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot, on_deep_stack};
+use tribunal_database::{DatabaseSession, Snapshot, on_deep_stack};
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::session::Session;
 use tribunal_protocol::{Code, Failure};
@@ -60,7 +60,7 @@ impl World {
 
     /// Runs one statement; says what became of it and how long it took.
     fn run(&self, text: &str) -> (Result<u64, Failure>, Duration) {
-        let mut session = GlueSession::open(self.snapshot.fork(), Arc::clone(&self.contract), Default::default());
+        let mut session = DatabaseSession::open(self.snapshot.fork(), Arc::clone(&self.contract), Default::default());
         let verb = text.trim_start().get(..6).unwrap_or("").to_ascii_uppercase();
         let start = now();
         let result = match verb.as_str() {
@@ -166,7 +166,7 @@ fn what_broke_once_is_stopped() {
     assert_eq!(code(&wide(300)), Some(Code::Quota));
     // One row, two, four, .. bytes, statement by statement.
     let world = World::new(&dataset, 100);
-    let mut session = GlueSession::open(world.snapshot.fork(), Arc::clone(&world.contract), Default::default());
+    let mut session = DatabaseSession::open(world.snapshot.fork(), Arc::clone(&world.contract), Default::default());
     session.change("UPDATE items SET note = LPAD('', 1000, 'x') WHERE line > -99", &[]).expect("a short text");
     let grown = (0..12).find_map(|times| {
         let result = session.change("UPDATE items SET note = note || note WHERE order_id = 1 OR line > 4", &[]);

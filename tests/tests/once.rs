@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
@@ -43,7 +43,7 @@ fn world() -> Dataset {
     Dataset { clock: 0, tables }
 }
 
-fn session(budget: &str) -> GlueSession {
+fn session(budget: &str) -> DatabaseSession {
     let dataset = world();
     let snapshot = Snapshot::seal(&dataset).expect("sealed").with_memo(0);
     let mut grant = String::from("[contract]\nname = \"all\"\n");
@@ -54,7 +54,7 @@ fn session(budget: &str) -> GlueSession {
     grant.push_str("[[write]]\ntable = \"orders\"\nverbs = [\"update\", \"delete\", \"insert\"]\ncolumns = [\"*\"]\n");
     grant.push_str(budget);
     let contract = Contract::parse(&grant).expect("a contract").resolve(snapshot.schemas()).expect("known tables");
-    GlueSession::open(snapshot.fork(), Arc::new(contract), Usage::default())
+    DatabaseSession::open(snapshot.fork(), Arc::new(contract), Usage::default())
 }
 
 /// The only cell of a query, and the rows that were scanned for it.

@@ -1,23 +1,19 @@
-//! Sessions on both engines: what both run gives the same bytes, and what a contract hides changes
-//! none of them.
+//! Sessions on both engines: what both run gives the same bytes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Failure, Kind, Table, Value};
-use tribunal_tests::interference::{case, first_difference};
 use tribunal_tests::random_queries::{random_dataset, random_query};
 
 /// Queries that both engines get.
 const QUERIES: u64 = 2_000;
-/// Cases of non-interference on SQLite.
-const CASES: u64 = 500;
 /// Queries over one dataset.
 const PER_DATASET: u64 = 25;
 
@@ -30,7 +26,7 @@ fn open(dataset: &Dataset, engine: Engine, contract: &str) -> (Snapshot, Arc<Eff
 }
 
 fn answer((snapshot, contract): &(Snapshot, Arc<Effective>), query: &str) -> Result<Table, Failure> {
-    GlueSession::open(snapshot.fork(), Arc::clone(contract), Usage::default()).query(query, &[])
+    DatabaseSession::open(snapshot.fork(), Arc::clone(contract), Usage::default()).query(query, &[])
 }
 
 /// What differs of two results: names, kinds or rows.
@@ -101,25 +97,4 @@ fn both_engines_give_the_same_answers() {
     let count: u64 = refused.values().map(|(count, _)| count).sum();
     assert!(count * 20 < QUERIES, "SQLite refuses {count} that GlueSQL runs: {refused:#?}");
     assert!(same * 10 > QUERIES * 7, "{same} of {QUERIES} compared");
-}
-
-#[test]
-fn what_a_contract_hides_changes_no_byte_on_sqlite() {
-    let differing: Vec<String> = (0..CASES)
-        .filter_map(|seed| {
-            let case = case(seed);
-            first_difference(Engine::Sqlite, &case, &case.contract)
-                .map(|why| format!("seed {seed}: {}\n{why}", case.contract))
-        })
-        .collect();
-    assert!(differing.is_empty(), "{} differ:\n{}", differing.len(), differing[0]);
-}
-
-/// The twin: under a contract that grants everything, the same cases can be told apart.
-#[test]
-fn a_contract_that_grants_all_shows_the_difference_on_sqlite() {
-    let all =
-        format!("{ALL}[[write]]\ntable = \"*\"\nverbs = [\"insert\", \"update\", \"delete\"]\ncolumns = [\"*\"]\n");
-    let differ = (0..200).filter(|seed| first_difference(Engine::Sqlite, &case(*seed), &all).is_some()).count();
-    assert!(differ > 100, "{differ} of 200");
 }

@@ -13,7 +13,8 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
-                          settled, a candidate does not ship); 2 not done: bad input, or a machine that refuses.";
+                          settled, a request is not granted, a candidate does not ship); 2 not done: bad input, \
+                          or a machine that refuses.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -27,9 +28,12 @@ pub enum Command {
     Tasks(TasksArguments),
     /// Show what a component is, imports, offers and requests, before anything of it runs
     Inspect(InspectArguments),
+    /// Explain what a plugin could do under a contract, table by table, before anything runs
+    Check(CheckArguments),
     /// Build plugin crates into components
     Build(BuildArguments),
-    /// Turn a folder of foreign schemas and questions into a suite, and judge every question
+    /// Turn foreign schemas and questions (a folder, or a SQLite file) into a suite, and judge every
+    /// question
     Import(ImportArguments),
     /// Write the page and the summary of a run folder again, from its traces
     Report(ReportArguments),
@@ -158,6 +162,27 @@ pub struct InspectArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The component file
+    pub file: PathBuf,
+    /// The contract that is granted to it
+    #[arg(long)]
+    pub contract: PathBuf,
+    /// The suite of the schema: the name of an embedded one, or a folder
+    #[arg(long, default_value = "analytics")]
+    pub suite: String,
+    /// The schema, as NAME-vN [default: the one that the contract fits]
+    #[arg(long)]
+    pub schema: Option<String>,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct BuildArguments {
     /// The packages to build [default: every tool-*, verifier-* and user-* of the folder]
     pub packages: Vec<String>,
@@ -177,8 +202,11 @@ pub struct BuildArguments {
 
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// The folder of schemas and questions
-    pub folder: PathBuf,
+    /// The folder of schemas and questions, or a SQLite file
+    pub source: PathBuf,
+    /// The questions about a SQLite file [default: questions.csv beside it, if any]
+    #[arg(long)]
+    pub questions: Option<PathBuf>,
     /// Where the suite goes
     #[arg(long)]
     pub out: PathBuf,

@@ -9,7 +9,7 @@ use tribunal_import::ImportedSuite;
 use tribunal_maker::{Library, Maker, Refused, Source};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
-use tribunal_protocol::schema::{Dataset, Engine};
+use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Split, Task};
 use tribunal_tasks::{Draft, Quotas, Slot, Suite};
 
@@ -47,6 +47,20 @@ impl Opened {
             Kind::Made(Arc::new(Suite::load(&absolute)?))
         };
         Ok(Opened { kind, named: absolute.to_string_lossy().into_owned() })
+    }
+
+    /// The schemas of the suite.
+    pub fn schemas(&self) -> Vec<SchemaRef> {
+        match &self.kind {
+            Kind::Made(suite) => suite.schemas(),
+            Kind::Imported(suite) => suite.schemas.keys().cloned().collect(),
+        }
+    }
+
+    /// The tables of a schema.
+    pub fn tables(&self, schema: &SchemaRef) -> Result<Vec<TableSchema>> {
+        let dataset = self.source().dataset(schema, 1).map_err(anyhow::Error::msg)?;
+        Ok(dataset.tables.into_iter().map(|table| table.schema).collect())
     }
 
     fn source(&self) -> Box<dyn Source> {

@@ -16,8 +16,8 @@ use crate::args::{Arguments, Command};
 
 /// Everything was done.
 const DONE: u8 = 0;
-/// It was done, and the answer is no: a replay differs, a question is unclassified, a candidate
-/// does not ship.
+/// It was done, and the answer is no: a replay differs, a question is unclassified, a request is not
+/// granted, a candidate does not ship.
 const NEGATIVE: u8 = 1;
 /// It could not be done: bad input, or a machine that refuses.
 const REFUSED: u8 = 2;
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => commands::replay::run(&replay),
         Command::Tasks(tasks) => commands::tasks::run(&tasks),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
+        Command::Check(check) => commands::check::run(&check),
         Command::Build(build) => commands::build::run(&build),
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),

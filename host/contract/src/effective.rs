@@ -113,6 +113,14 @@ impl TableGrant {
         places
     }
 
+    /// Whether the holder may not see the whole key, by which the rows of the table are numbered:
+    /// then their order must not tell of it.
+    #[must_use]
+    pub fn hides_key(&self) -> bool {
+        let is_readable = |name: &String| self.schema.column_index(name).is_some_and(|at| self.readable.contains(&at));
+        !self.schema.primary_key.iter().all(is_readable)
+    }
+
     /// The table as its holder sees it.
     #[must_use]
     pub fn info(&self) -> TableInfo {

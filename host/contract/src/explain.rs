@@ -62,25 +62,34 @@ impl Effective {
         let Wanted { table, column, verb } = wanted;
         let grant = self.table(table);
         let has_entry = grant.is_some_and(|grant| grant.verbs().contains(&verb));
-        let section = if verb == Verb::Read { "read" } else { "write" };
-        let verbs = match verb {
-            Verb::Read => String::new(),
-            Verb::Insert | Verb::Update | Verb::Delete => format!(" verbs = [\"{}\"]", verb.name()),
-        };
-        match (column, has_entry) {
-            (Some(column), true) => {
-                format!("to allow it, add \"{column}\" to `columns` of [[{section}]] table = \"{table}\"{verbs}")
-            }
-            (None, true) => format!("to reach more rows, widen `rows` of [[{section}]] table = \"{table}\"{verbs}"),
-            (_, false) if verb == Verb::Delete => {
-                format!("to allow it, add [[write]] table = \"{table}\"{verbs}")
-            }
-            (column, false) => format!(
-                "to allow it, add [[{section}]] table = \"{table}\"{verbs} columns = [\"{}\"]",
-                column.unwrap_or("*")
-            ),
-        }
+        to_allow(table, verb, column.as_slice(), has_entry)
     }
+}
+
+/// What to write into a contract to allow a verb on more columns of an entry, or, where none is
+/// named, on more rows of it. `has_entry`: the contract grants the verb there already.
+pub(crate) fn to_allow(entry: &str, verb: Verb, columns: &[&str], has_entry: bool) -> String {
+    let section = if verb == Verb::Read { "read" } else { "write" };
+    let verbs = match verb {
+        Verb::Read => String::new(),
+        Verb::Insert | Verb::Update | Verb::Delete => format!(" verbs = [\"{}\"]", verb.name()),
+    };
+    let place = format!("[[{section}]] table = \"{entry}\"{verbs}");
+    let named = columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
+    match (named.as_str(), has_entry) {
+        ("", true) => format!("to reach more rows, widen `rows` of {place}"),
+        (_, true) => format!("to allow it, add {named} to `columns` of {place}"),
+        (_, false) if verb == Verb::Delete => format!("to allow it, add {place}"),
+        ("", false) => format!("to allow it, add {place} columns = [\"*\"]"),
+        (_, false) => format!("to allow it, add {place} columns = [{named}]"),
+    }
+}
+
+/// What a verb may do, as one line.
+pub(crate) fn line(verb: &str, columns: &[String], rows: Option<&str>) -> String {
+    let columns = if columns.is_empty() { String::new() } else { format!(" {}", columns.join(", ")) };
+    let rows = rows.map(|rows| format!(" where {rows}"));
+    format!("{verb}{columns}{}", rows.unwrap_or_default())
 }
 
 fn explain_verb(grant: &TableGrant, verb: Verb) -> ExplainRow {
@@ -108,11 +117,6 @@ impl ExplainRow {
     /// The row as one line: `read id, total where voided = FALSE`.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let columns = match self.columns.len() {
-            0 => String::new(),
-            _ => format!(" {}", self.columns.join(", ")),
-        };
-        let rows = self.rows.as_ref().map(|rows| format!(" where {rows}"));
-        format!("{}{columns}{}", self.verb.name(), rows.unwrap_or_default())
+        line(self.verb.name(), &self.columns, self.rows.as_deref())
     }
 }

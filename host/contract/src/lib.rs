@@ -23,6 +23,7 @@
 //! ```
 
 mod budget;
+mod check;
 mod contract;
 mod effective;
 mod error;
@@ -35,6 +36,7 @@ mod resolve;
 mod write;
 
 pub use budget::{Allowance, Budget};
+pub use check::{Access, Amount, Check, Holder, Reach, Refusal, check};
 pub use contract::{Columns, Contract, ReadGrant, WriteGrant};
 pub use effective::{Effective, RowRule, TableGrant, WriteRule};
 pub use error::ContractError;

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::*;
-use tribunal_contract::{Contract, Effective, TableGrant};
+use tribunal_contract::{Budget, Contract, Effective, Holder, TableGrant, check};
 use tribunal_protocol::schema::{ColumnSchema, TableSchema};
 use tribunal_protocol::session::Verb;
 use tribunal_protocol::{Kind, Value};
@@ -129,5 +129,26 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// The explanation that comes first is of the contract that applies later, and refuses
+    /// nothing exactly where the request applies as it stands.
+    #[test]
+    fn a_check_says_what_will_apply(a in contract(), b in contract()) {
+        let resolved = (a.intersect(&b).resolve(&schemas()), a.resolve(&schemas()));
+        let Ok(check) = check(&a, &b, Holder::Tool, &Budget::default(), &schemas()) else { return Ok(()) };
+        prop_assert_eq!(check.digest, resolved.0.as_ref().ok().map(Effective::digest));
+        let (Ok(both), Ok(alone)) = resolved else { return Ok(()) };
+        let lines = |effective: &Effective| -> Vec<String> {
+            effective.explain().iter().map(|row| format!("{} {}", row.table, row.to_line())).collect()
+        };
+        let reached = check.access.iter().filter_map(|access| {
+            let reach = access.effective.as_ref()?;
+            Some(format!("{} {} {}", access.table, access.verb.name(), reach.to_line()).trim_end().to_owned())
+        });
+        prop_assert_eq!(reached.collect::<Vec<_>>(), lines(&both));
+        let counted = a.budget.statements.is_none_or(|statements| both.allowance().statements == statements);
+        let whole = counted && lines(&both) == lines(&alone);
+        prop_assert_eq!(check.refusals.is_empty(), whole, "{:?}", check.refusals);
     }
 }

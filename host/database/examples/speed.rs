@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::{ColumnSchema, Dataset, ForeignKey, TableData, TableSchema};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
@@ -162,9 +162,9 @@ fn main() {
             let contract = Contract::parse(text).unwrap().resolve(snapshot.schemas()).unwrap();
             let contract = Arc::new(contract);
             timed(&format!("open {name}{memo}"), 10_000, || {
-                drop(GlueSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default()));
+                drop(DatabaseSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default()));
             });
-            let mut session = GlueSession::open(snapshot.fork(), contract, Usage::default());
+            let mut session = DatabaseSession::open(snapshot.fork(), contract, Usage::default());
             for (query, sql) in QUERIES {
                 if name == "filtered" && query == "10 rows, star" {
                     continue;
@@ -179,11 +179,11 @@ fn main() {
     let first = sealed.fork();
     let _ = first.digest();
     timed("update one row, on a fork", 100, || {
-        let mut session = GlueSession::open(first.clone(), Arc::clone(&contract), Usage::default());
+        let mut session = DatabaseSession::open(first.clone(), Arc::clone(&contract), Usage::default());
         session.change("UPDATE invoices SET status = 'paid' WHERE id = 7", &[]).unwrap();
     });
     timed("insert one row, digest, changes", 100, || {
-        let mut session = GlueSession::open(first.clone(), Arc::clone(&contract), Usage::default());
+        let mut session = DatabaseSession::open(first.clone(), Arc::clone(&contract), Usage::default());
         let sql = "INSERT INTO invoices (id, account_id, total) VALUES (5000, 3, 1.5)";
         session.change(sql, &[]).unwrap();
         let last = session.into_state();

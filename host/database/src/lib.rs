@@ -1,10 +1,10 @@
 //! Databases that forks share: a [`Snapshot`] is sealed once, every episode works on a [`State`]
-//! forked from it, and a [`GlueSession`] is the only way to a state: one statement at a time,
+//! forked from it, and a [`DatabaseSession`] is the only way to a state: one statement at a time,
 //! under an effective contract.
 //!
 //! ```
 //! use tribunal_contract::Contract;
-//! use tribunal_database::{GlueSession, Snapshot};
+//! use tribunal_database::{DatabaseSession, Snapshot};
 //! use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
 //! use tribunal_protocol::session::Session;
 //! use tribunal_protocol::{Kind, Value};
@@ -21,7 +21,7 @@
 //!     table = "invoices"
 //!     columns = ["id"]
 //! "#)?.resolve(snapshot.schemas())?;
-//! let mut session = GlueSession::open(snapshot.fork(), contract.into(), Default::default());
+//! let mut session = DatabaseSession::open(snapshot.fork(), contract.into(), Default::default());
 //! assert_eq!(session.query("SELECT id FROM invoices", &[])?.rows, 1);
 //! assert!(session.query("SELECT secret FROM invoices", &[]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,6 +29,7 @@
 
 mod backend;
 mod catalog;
+mod denial;
 mod error;
 mod memo;
 mod session;
@@ -36,7 +37,7 @@ mod sqlite;
 mod state;
 
 pub use error::DatabaseError;
-pub use session::GlueSession;
+pub use session::DatabaseSession;
 pub use state::{Snapshot, State, changes};
 pub use tribunal_engine::{STACK_BYTES, on_deep_stack};
 use tribunal_protocol::schema::Engine;

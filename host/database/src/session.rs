@@ -9,25 +9,30 @@ use tribunal_protocol::usage::Usage;
 use tribunal_protocol::{Code, Digest, Failure, Table, Value};
 
 use crate::backend::{Call, Runner};
+use crate::denial::Hidden;
 use crate::memo::Remembered;
 use crate::state::State;
 
+/// How many denials a session explains; further ones are counted as violations alone.
+const DENIALS: usize = 8;
+
 /// A session on one state under one contract, on the engine of the state's schema.
 #[derive(Debug)]
-pub struct GlueSession {
+pub struct DatabaseSession {
     state: State,
     contract: Arc<Effective>,
     usage: Usage,
     violations: u32,
+    denials: Vec<String>,
     runner: Runner,
 }
 
-impl GlueSession {
+impl DatabaseSession {
     /// Opens a session on a state. `spent` is what was used of the contract's budget before.
     #[must_use]
-    pub fn open(state: State, contract: Arc<Effective>, spent: Usage) -> GlueSession {
+    pub fn open(state: State, contract: Arc<Effective>, spent: Usage) -> DatabaseSession {
         let runner = Runner::of(&state.backend, &state.tables, &contract);
-        GlueSession { state, contract, usage: spent, violations: 0, runner }
+        DatabaseSession { state, contract, usage: spent, violations: 0, denials: Vec::new(), runner }
     }
 
     /// The state as the session leaves it.
@@ -112,37 +117,32 @@ impl GlueSession {
         Ok(touched)
     }
 
+    /// What the contract stopped so far: for each thing that was tried, what is granted and the line
+    /// that would allow it. For the author of a plugin or a task; no agent may read it.
+    #[must_use]
+    pub fn denials(&self) -> &[String] {
+        &self.denials
+    }
+
     /// Counts what the contract stopped: a denial, and an unknown name that is there but hidden.
     fn judged<T>(&mut self, sql: &str, result: Result<T, Failure>) -> Result<T, Failure> {
-        let stopped = match &result {
-            Ok(_) => false,
-            Err(failure) => match failure.code {
-                Code::Denied => true,
-                Code::Unknown => self.names_hidden(sql),
-                Code::Unsupported | Code::Quota | Code::Invalid | Code::Failed => false,
-            },
+        let Err(failure) = &result else { return result };
+        let hidden = Hidden { contract: &self.contract, tables: &self.state.tables };
+        let stopped = match failure.code {
+            Code::Denied => true,
+            Code::Unknown => hidden.is_named_in(sql),
+            Code::Unsupported | Code::Quota | Code::Invalid | Code::Failed => false,
         };
-        self.violations += u32::from(stopped);
-        result
-    }
-
-    /// Whether a statement names a table or column that exists and is not granted.
-    fn names_hidden(&self, sql: &str) -> bool {
-        let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        words.filter(|word| !word.is_empty()).any(|word| self.is_hidden(word))
-    }
-
-    fn is_hidden(&self, word: &str) -> bool {
-        let same = |name: &str| name.eq_ignore_ascii_case(word);
-        let known =
-            |grant: &TableGrant| same(&grant.known.name) || grant.known.columns.iter().any(|column| same(&column.name));
-        if self.contract.tables().any(known) {
-            return false;
+        if stopped {
+            self.violations += 1;
+            let more = if self.denials.len() < DENIALS { hidden.explain(sql, failure) } else { Vec::new() };
+            for denial in more {
+                if self.denials.len() < DENIALS && !self.denials.contains(&denial) {
+                    self.denials.push(denial);
+                }
+            }
         }
-        self.state
-            .tables
-            .schemas()
-            .any(|schema| same(&schema.name) || schema.columns.iter().any(|column| same(&column.name)))
+        result
     }
 }
 
@@ -154,7 +154,7 @@ fn with_stack<T: Send>(sql: &str, work: impl FnOnce() -> Result<T, Failure> + Se
     on_deep_stack(work).unwrap_or_else(|| Err(Failure::failed("the statement could not be run")))
 }
 
-impl Session for GlueSession {
+impl Session for DatabaseSession {
     fn tables(&mut self) -> Vec<TableInfo> {
         self.contract.tables().map(TableGrant::info).collect()
     }

@@ -66,22 +66,16 @@ impl Numbers {
         self.0.get(table)
     }
 
-    /// The rows that a grant shows, in the order in which SQLite is to have them. The state keeps
-    /// its rows by their key: where that is hidden, they come in the order of what is shown.
+    /// The rows that a grant shows, as SQLite is to number them. Numbers that tell of a hidden key
+    /// are replaced by places.
     fn rows(&mut self, tables: &Tables, grant: &TableGrant) -> Vec<(u64, Vec<Value>)> {
         let mut rows: Vec<(u64, Vec<Value>)> = tables.granted_rows(grant).collect();
-        let shown = |name: &String| grant.shown.column_index(name).is_some();
-        if grant.schema.primary_key.iter().all(shown) {
-            return rows;
-        }
-        rows.sort_by(|(_, a), (_, b)| {
-            let cells = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
-            cells.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
-        });
-        let numbers = rows.iter().map(|(number, _)| *number).collect();
-        self.0.insert(grant.schema.name.clone(), numbers);
-        for ((number, _), place) in rows.iter_mut().zip(0..) {
-            *number = place;
+        if grant.hides_key() {
+            let numbers = rows.iter().map(|(number, _)| *number).collect();
+            self.0.insert(grant.schema.name.clone(), numbers);
+            for ((number, _), place) in rows.iter_mut().zip(0..) {
+                *number = place;
+            }
         }
         rows
     }

@@ -15,6 +15,10 @@ pub(crate) fn stopped(stop: Stop) -> Failure {
     match stop {
         Stop::Scanned => Failure::quota("the budget of rows scanned is spent"),
         Stop::Joined => Failure::quota("the joins of this statement combine too many rows"),
+        Stop::Worked => Failure::quota(
+            "the statement is too much work: too many operators and functions for the rows that it goes through; \
+             use fewer of them, or fewer rows",
+        ),
         Stop::NotAscii => Failure::unsupported(
             "SUBSTR, LEFT, RIGHT, POSITION and TRIM of characters of an aggregate are supported on \
              ASCII text alone, and there is other text in the columns of this statement; put the \

@@ -23,6 +23,7 @@ use crate::gate::Test;
 use crate::native::{self, MAX_TEXT, MEASURE, Native, Wrong};
 use crate::store::{Row, RowNumber, TableState};
 use crate::view::View;
+use crate::work::{MAX_WORK, of_made, of_row};
 
 /// Why a statement was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(crate) enum Stop {
     Scanned,
     /// Joins combined more rows than the budget allows.
     Joined,
+    /// The rows and the parts of expressions together are too much work.
+    Worked,
     /// A text beyond ASCII met a function that counts bytes.
     NotAscii,
     /// A text, or all texts together, grew beyond their bound.
@@ -86,6 +89,9 @@ pub(crate) struct Guard<'a> {
     refused: Counter<bool>,
     scanned: Counter<u64>,
     joined: Counter<u64>,
+    /// What each row counts for: the parts of the expressions of the plan that runs.
+    weight: Counter<u64>,
+    worked: Counter<u64>,
     grown: Counter<u64>,
     stopped: Counter<Option<Stop>>,
     failed: RefCell<Option<Failure>>,
@@ -108,6 +114,8 @@ impl<'a> Guard<'a> {
             refused: Counter::new(false),
             scanned: Counter::new(0),
             joined: Counter::new(0),
+            weight: Counter::new(1),
+            worked: Counter::new(0),
             grown: Counter::new(0),
             stopped: Counter::new(None),
             failed: RefCell::default(),
@@ -142,9 +150,9 @@ impl<'a> Guard<'a> {
         format!("{}{place}", native::PREFIX)
     }
 
-    /// Bytes of the longest text in the tables of the statement.
+    /// Bytes of the longest text that the holder may see in the tables of the statement.
     pub(crate) fn longest_text(&self) -> usize {
-        let views = self.views.values().map(|shown| shown.table.longest_text());
+        let views = self.views.values().map(|shown| shown.table.longest_text(shown.grant));
         let kept = self.temporaries.values().flat_map(|temporary| temporary.rows.iter().flatten().flatten());
         views.chain(kept.map(text_length)).max().unwrap_or(0)
     }
@@ -159,6 +167,26 @@ impl<'a> Guard<'a> {
         Ok(())
     }
 
+    /// Says how much each row counts for from now on.
+    pub(crate) fn weigh(&self, weight: u64) {
+        self.weight.set(weight);
+    }
+
+    /// Counts work, in parts of expressions.
+    fn work(&self, parts: u64) -> Result<()> {
+        let worked = self.worked.get().saturating_add(parts);
+        self.worked.set(worked);
+        if worked > MAX_WORK {
+            return Err(self.stop(Stop::Worked));
+        }
+        Ok(())
+    }
+
+    /// Counts work that every part of the statement's expressions may do.
+    fn work_of_all(&self, times: u64) -> Result<()> {
+        self.work(times.saturating_mul(self.weight.get()))
+    }
+
     /// What a function of ours gives for a key.
     fn called(&self, name: &str, key: &Key) -> Result<Cell> {
         let result = match (name, key) {
@@ -167,12 +195,14 @@ impl<'a> Guard<'a> {
             _ => {
                 let natives = self.natives.borrow();
                 let native = native_of(&natives, name).ok_or_else(|| self.stop(Stop::Refused))?;
+                self.work(native.work(key))?;
                 native.call(key)
             }
         };
         match result {
             Ok(cell) => {
                 self.count_text(text_length(&cell))?;
+                self.work_of_all(of_made(&cell))?;
                 Ok(cell)
             }
             Err(Wrong::TooLong) => Err(self.stop(Stop::Grown)),
@@ -267,6 +297,9 @@ impl<'a> Guard<'a> {
             return None;
         }
         let cells = view.project(row);
+        if let Err(error) = self.work_of_all(of_row(&cells)) {
+            return Some(Err(error));
+        }
         let beyond = |cell: &Cell| matches!(cell, Cell::Str(text) if !text.is_ascii());
         if self.ascii.get() && cells.iter().any(beyond) {
             return Some(Err(self.stop(Stop::NotAscii)));
@@ -279,13 +312,6 @@ impl<'a> Guard<'a> {
 fn native_of<'n>(natives: &'n [Native], name: &str) -> Option<&'n Native> {
     let place = name.strip_prefix(native::PREFIX)?.parse::<usize>().ok()?;
     natives.get(place)
-}
-
-/// Whether the holder may not see the whole key by which the rows of a table are numbered.
-pub(crate) fn key_is_hidden(grant: &TableGrant) -> bool {
-    let schema = &grant.schema;
-    let is_readable = |name: &String| schema.column_index(name).is_some_and(|place| grant.readable.contains(&place));
-    !schema.primary_key.iter().all(is_readable)
 }
 
 /// Bytes of a cell's text.
@@ -329,6 +355,7 @@ impl Store for Guard<'_> {
             };
             return Ok(Box::new(rows.iter().map(|row| {
                 self.count_joined()?;
+                self.work_of_all(of_row(row))?;
                 Ok((Key::None, row.clone()))
             })));
         }
@@ -339,12 +366,7 @@ impl Store for Guard<'_> {
             let cells = self.show(view, row)?;
             Some(cells.map(|cells| (Key::U64(number), cells)))
         };
-        let filter = view.filter.as_ref();
-        if key_is_hidden(grant) {
-            let rows = table.rows_by_content(&grant.readable, grant.rows.as_ref(), filter);
-            return Ok(Box::new(rows.into_iter().filter_map(shown)));
-        }
-        Ok(Box::new(table.rows_where(filter).filter_map(shown)))
+        Ok(Box::new(table.rows_for(grant, view.filter.as_ref()).filter_map(shown)))
     }
 
     fn fetch_referencings(&self, _table_name: &str) -> Result<Vec<gluesql_core::executor::Referencing>> {
@@ -385,6 +407,7 @@ impl CustomFunction for Guard<'_> {
             return Err(self.stop(Stop::Refused));
         }
         self.count_joined()?;
+        self.work_of_all(1)?;
         Ok(Some(&self.tick))
     }
 

@@ -18,6 +18,7 @@ mod guard;
 mod hoist;
 mod index;
 mod native;
+mod order;
 mod output;
 mod panic;
 mod rows;
@@ -30,6 +31,7 @@ mod tick;
 mod tour;
 mod view;
 mod walk;
+mod work;
 
 pub use change::{Changed, Edit, admit_change, change, edit};
 pub use run::{Queried, Request, query};

@@ -26,6 +26,7 @@ use crate::sets;
 use crate::store::{TableState, Tables};
 use crate::tick;
 use crate::view::View;
+use crate::work;
 
 /// A statement and what it runs under.
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +165,12 @@ pub(crate) fn guard<'a>(request: Request<'a>, views: BTreeMap<String, Shown<'a>>
 pub(crate) fn planned(guard: &Guard<'_>, statement: Statement, shape: &Shape) -> Result<StatementPlan, Failure> {
     let bound = shape.bound(&|view| guard.count(view));
     let plan = caught(|| guard.plan(StatementPlan::from(statement))).ok_or_else(panicked)?;
-    let plan = plan.map_err(|error| failed(&error))?;
-    let mut plan = if bound > tick::FREE { tick::ticking(plan) } else { plan };
+    let mut plan = plan.map_err(|error| failed(&error))?;
+    let weight = work::weight(&mut plan);
+    guard.weigh(weight);
+    if bound > tick::FREE || bound.saturating_mul(weight) > tick::FREE_WORK {
+        plan = tick::ticking(plan);
+    }
     install(&mut plan, guard);
     if guard.take_refused() {
         return Err(Failure::unsupported(

@@ -1,12 +1,11 @@
 //! The copy-on-write store: a sealed base that every fork shares, and what a fork changed.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gluesql_core::prelude::Value as Cell;
 use im::OrdMap;
-use tribunal_contract::{Condition, RowRule};
+use tribunal_contract::{Condition, RowRule, TableGrant};
 use tribunal_protocol::Digest;
 use tribunal_protocol::schema::TableSchema;
 
@@ -14,6 +13,7 @@ use crate::cell::{compare, is_null, to_cell};
 use crate::digest::Buckets;
 use crate::guard::text_length;
 use crate::index::Index;
+use crate::order::content_order;
 
 /// A row, shared by every state that holds it.
 pub(crate) type Row = Arc<[Cell]>;
@@ -22,19 +22,19 @@ pub(crate) type Row = Arc<[Cell]>;
 /// the order of their insertion. It never shows.
 pub(crate) type RowNumber = u64;
 
-/// An order of the rows of a table: by the cells at which places, of the rows that which rule shows.
-type Order = (Vec<usize>, String);
+/// A part of a table: the cells at which places, of the rows that which rule shows.
+type Part = (Vec<usize>, String);
 
 /// The sealed rows of a table, and what was derived from them; shared by every fork.
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) rows: Vec<Row>,
     pub(crate) buckets: OnceLock<Buckets>,
-    longest: OnceLock<usize>,
+    longest: Mutex<BTreeMap<Part, usize>>,
     indexes: Mutex<HashMap<Vec<usize>, Arc<Index>>>,
     visible: Mutex<HashMap<String, Arc<[u32]>>>,
     largest: Mutex<BTreeMap<(usize, String), Option<i64>>>,
-    by_content: Mutex<BTreeMap<Order, Arc<[u32]>>>,
+    by_content: Mutex<BTreeMap<Part, Arc<[u32]>>>,
 }
 
 impl Base {
@@ -42,7 +42,7 @@ impl Base {
         Base {
             rows,
             buckets: OnceLock::new(),
-            longest: OnceLock::new(),
+            longest: Mutex::default(),
             indexes: Mutex::default(),
             visible: Mutex::default(),
             largest: Mutex::default(),
@@ -91,7 +91,7 @@ impl Base {
 
     /// The places of the rows that satisfy a rule, in the order of their cells at `places`; found
     /// on first use.
-    fn by_content(&self, places: &[usize], rule: Option<(&RowRule, &RowFilter)>) -> Arc<[u32]> {
+    pub(crate) fn by_content(&self, places: &[usize], rule: Option<(&RowRule, &RowFilter)>) -> Arc<[u32]> {
         let mut known = self.by_content.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (places.to_vec(), rule.map_or_else(String::new, |(rule, _)| rule.text.clone()));
         let order = known.entry(key).or_insert_with(|| {
@@ -105,15 +105,6 @@ impl Base {
         });
         Arc::clone(order)
     }
-}
-
-/// The order of two rows by their cells at some places, NULL first.
-pub(crate) fn content_order(places: &[usize], a: &[Cell], b: &[Cell]) -> Ordering {
-    let cells = places.iter().map(|place| match (a.get(*place), b.get(*place)) {
-        (Some(a), Some(b)) => is_null(b).cmp(&is_null(a)).then(compare(a, b).unwrap_or(Ordering::Equal)),
-        _ => Ordering::Equal,
-    });
-    cells.fold(Ordering::Equal, Ordering::then)
 }
 
 fn whole_number(row: &Row, place: usize) -> Option<i64> {
@@ -166,11 +157,18 @@ impl TableState {
         }
     }
 
-    /// Bytes of the longest text in it.
-    pub(crate) fn longest_text(&self) -> usize {
-        let longest = |row: &Row| row.iter().map(text_length).max().unwrap_or(0);
-        let base = *self.base.longest.get_or_init(|| self.base.rows.iter().map(longest).max().unwrap_or(0));
-        self.overlay.values().flatten().map(longest).max().unwrap_or(0).max(base)
+    /// Bytes of the longest text in what a grant shows of it.
+    pub(crate) fn longest_text(&self, grant: &TableGrant) -> usize {
+        let of_cells = |row: &Row| grant.readable.iter().filter_map(|place| row.get(*place)).map(text_length).max();
+        let longest = |rows: Rows<'_>| rows.filter_map(|(_, row)| of_cells(row)).max().unwrap_or(0);
+        let rule = grant.rows.as_ref();
+        let filter = rule.map(|rule| self.filter(rule));
+        if !self.is_pristine() {
+            return longest(self.rows_where(filter.as_ref()));
+        }
+        let mut known = self.base.longest.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (grant.readable.clone(), rule.map_or_else(String::new, |rule| rule.text.clone()));
+        *known.entry(key).or_insert_with(|| longest(self.rows_where(filter.as_ref())))
     }
 
     /// Whether the fork holds exactly the base.
@@ -208,28 +206,6 @@ impl TableState {
     /// The rows that satisfy a rule, by number.
     pub(crate) fn rows_where(&self, filter: Option<&RowFilter>) -> Rows<'_> {
         Rows::new(self, filter.cloned())
-    }
-
-    /// The same rows in an order that follows from their cells at `places` alone: for a holder
-    /// who may not see the key by which the rows are numbered, since their order would tell of it.
-    /// What the fork inserted comes last, as it was inserted.
-    pub(crate) fn rows_by_content(
-        &self,
-        places: &[usize],
-        rule: Option<&RowRule>,
-        filter: Option<&RowFilter>,
-    ) -> Vec<(RowNumber, &Row)> {
-        if self.is_pristine() {
-            let order = self.base.by_content(places, rule.zip(filter));
-            let row = |place: &u32| Some((RowNumber::from(*place), self.base.rows.get(*place as usize)?));
-            return order.iter().filter_map(row).collect();
-        }
-        let mut rows: Vec<_> = self.rows_where(filter).collect();
-        let sealed = rows.partition_point(|(number, _)| *number < self.base.rows.len() as u64);
-        if let Some(sealed) = rows.get_mut(..sealed) {
-            sealed.sort_by(|(_, a), (_, b)| content_order(places, a, b));
-        }
-        rows
     }
 
     /// How many rows satisfy a rule.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tribunal_database::{GlueSession, State, changes};
+use tribunal_database::{DatabaseSession, State, changes};
 use tribunal_protocol::Fault;
 use tribunal_protocol::event::Judgement;
 use tribunal_protocol::evidence::{Evidence, Submission};
@@ -57,17 +57,13 @@ fn judge_instance(episode: &Episode<'_>, handed_in: &HandedIn, instance: usize) 
             Ok(submission) => (submission, first.clone()),
             Err(verdict) => {
                 let submission = handed_in.submission.clone();
-                return Judgement {
-                    instance: number,
-                    submission,
-                    verdict: at(verdict, number),
-                    usage: Usage::default(),
-                };
+                let (verdict, usage) = (at(verdict, number), Usage::default());
+                return Judgement { instance: number, submission, verdict, usage, denials: Vec::new() };
             }
         },
     };
-    let (verdict, usage) = verify(episode, &submission, instance, first, last);
-    Judgement { instance: number, submission, verdict: at(verdict, number), usage }
+    let Verified { verdict, usage, denials } = verify(episode, &submission, instance, first, last);
+    Judgement { instance: number, submission, verdict: at(verdict, number), usage, denials }
 }
 
 fn at(verdict: Verdict, instance: u32) -> Verdict {
@@ -95,13 +91,14 @@ fn again(episode: &Episode<'_>, call: usize, first: &State) -> Result<Submission
     }
 }
 
-fn verify(
-    episode: &Episode<'_>,
-    submission: &Submission,
-    instance: usize,
-    first: State,
-    last: State,
-) -> (Verdict, Usage) {
+/// What the verifier made of one instance.
+struct Verified {
+    verdict: Verdict,
+    usage: Usage,
+    denials: Vec<String>,
+}
+
+fn verify(episode: &Episode<'_>, submission: &Submission, instance: usize, first: State, last: State) -> Verified {
     let prepared = episode.prepared;
     let holder = &prepared.verifier;
     let evidence = Evidence {
@@ -111,7 +108,7 @@ fn verify(
         calls: episode.calls.clone(),
         expectation: prepared.task.instances[instance].expectation.clone(),
     };
-    let open = |state: &State| GlueSession::open(state.clone(), Arc::clone(&holder.contract), Usage::default());
+    let open = |state: &State| DatabaseSession::open(state.clone(), Arc::clone(&holder.contract), Usage::default());
     let input = VerifyInput { evidence: &evidence, settings: &holder.settings };
     let (before, after) = (open(&first), open(&last));
     let between = {
@@ -129,5 +126,6 @@ fn verify(
         Ok(score) => Verdict::Scored(score),
         Err(fault) => Verdict::Void(fault),
     };
-    (verdict, usage)
+    let denials = [before.denials(), after.denials()].concat();
+    Verified { verdict, usage, denials }
 }

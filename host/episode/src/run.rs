@@ -52,13 +52,14 @@ pub(crate) struct Effect {
     pub(crate) observation: Observation,
     pub(crate) usage: Usage,
     pub(crate) violations: u32,
+    pub(crate) denials: Vec<String>,
     pub(crate) changed: bool,
 }
 
 impl Effect {
     /// An effect that used nothing and changed nothing.
     pub(crate) fn plain(observation: Observation) -> Effect {
-        Effect { observation, usage: Usage::default(), violations: 0, changed: false }
+        Effect { observation, usage: Usage::default(), violations: 0, denials: Vec::new(), changed: false }
     }
 }
 
@@ -110,6 +111,7 @@ impl<'a> Episode<'a> {
             observation: effect.observation.clone(),
             usage: effect.usage,
             violation: effect.violations > 0,
+            denials: effect.denials,
             state: effect.changed.then(|| self.state.digest()),
         };
         self.events.push(Event::Step(Box::new(step)));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tribunal_database::{GlueSession, State};
+use tribunal_database::{DatabaseSession, State};
 use tribunal_protocol::Fault;
 use tribunal_protocol::evidence::Question;
 use tribunal_protocol::failure::Failure;
@@ -30,22 +30,25 @@ pub(crate) struct Called {
     /// What this holder's sessions used so far, this call included.
     pub(crate) spent: Usage,
     pub(crate) violations: u32,
+    /// What the contract stopped, for authors; never for the agent.
+    pub(crate) denials: Vec<String>,
 }
 
 /// Calls a tool of a plugin on a fork of `state`.
 pub(crate) fn call_tool(holder: &Holder, action: &Action, state: &State, spent: Usage) -> Called {
-    let session = GlueSession::open(state.clone(), Arc::clone(&holder.contract), spent);
+    let session = DatabaseSession::open(state.clone(), Arc::clone(&holder.contract), spent);
     let arguments = action.arguments.to_string();
     let input = ToolInput { tool: &action.tool, arguments: &arguments, settings: &holder.settings };
     let ran = holder.plugin.call(&input, session, &holder.limits);
     let session = ran.sessions;
     let total = session.usage();
     let violations = session.violations();
+    let denials = session.denials().to_vec();
     let mut usage = since(&total, &spent);
     usage.fuel = ran.usage.fuel;
     usage.memory = ran.usage.memory;
     let result = ran.result.map(|result| result.map(|output| (output.text, output.table)));
-    Called { result, state: session.into_state(), usage, spent: total, violations }
+    Called { result, state: session.into_state(), usage, spent: total, violations, denials }
 }
 
 /// What was used after `before`.
@@ -83,7 +86,7 @@ impl Episode<'_> {
                 (Observation::Result { text, table }, changed)
             }
         };
-        Effect { observation, usage: called.usage, violations: called.violations, changed }
+        Effect { observation, usage: called.usage, violations: called.violations, denials: called.denials, changed }
     }
 
     /// Puts a question to the simulated user.

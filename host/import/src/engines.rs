@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tribunal_compare::{Contract, Expectation, check};
 use tribunal_contract::Contract as Grant;
 use tribunal_contract::Effective;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::session::Session;
 use tribunal_protocol::table::Table;
@@ -46,7 +46,7 @@ impl Engines {
     /// The failure that the agent would read.
     pub fn ours(&self, sql: &str) -> Result<Table, Failure> {
         let contract = Arc::clone(&self.contract);
-        GlueSession::open(self.snapshot.fork(), contract, Usage::default()).query(sql, &[])
+        DatabaseSession::open(self.snapshot.fork(), contract, Usage::default()).query(sql, &[])
     }
 
     /// Runs a query in SQLite as it is written. Cells are read as `kinds` where they say so.

@@ -34,8 +34,8 @@ pub enum ImportError {
     },
     /// The folder holds no schema.
     #[error(
-        "{path}: no schema found; a folder NAME with NAME.sql (or schema.sql) in it expected, or \
-         schema.sql itself", path = .path.display()
+        "{path}: no schema found; a folder NAME with NAME.sql, schema.sql or NAME.sqlite in it expected, or \
+         schema.sql or one SQLite file itself", path = .path.display()
     )]
     NoSchemas {
         /// The folder.

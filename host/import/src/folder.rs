@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use tribunal_protocol::schema::Dataset;
 use tribunal_protocol::value::date_text;
 use tribunal_protocol::{Kind, Value};
+use tribunal_sqlite::is_sqlite_file;
 
 use crate::comma;
 use crate::describe;
 use crate::draft::{Draft, Remark};
 use crate::error::ImportError;
-use crate::statement;
+use crate::{statement, stored};
 
 /// Bytes of one file, at most: a file is held in memory.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -37,31 +38,60 @@ pub struct ForeignSchema {
 }
 
 /// Reads all schemas of a folder: each sub-folder NAME that holds `NAME.sql` or `schema.sql`, or
-/// the folder itself where it holds `schema.sql`. Beside the SQL file may stand `NAME.json`
-/// (descriptions) and CSV files named after tables (rows).
+/// `NAME.sqlite` (`.sqlite3`, `.db`), or the folder itself where it holds `schema.sql`, or a single
+/// SQLite file and no such sub-folder. Beside the SQL file may stand `NAME.json` (descriptions) and
+/// CSV files named after tables (rows).
 ///
 /// # Errors
 /// Where the folder or a file cannot be read at all. What cannot be understood inside a file is
 /// in [`ForeignSchema::problems`] instead.
 pub fn read_schemas(folder: &Path, clock: i32) -> Result<Vec<ForeignSchema>, ImportError> {
-    let mut schemas = Vec::new();
-    if folder.join("schema.sql").is_file() {
-        let name = folder.canonicalize().ok();
-        let name = name.as_deref().unwrap_or(folder).file_name();
-        let name = name.map_or_else(|| "schema".to_owned(), |n| n.to_string_lossy().into_owned());
-        schemas.push(read_schema(folder, folder, &name, clock)?);
-        return Ok(schemas);
+    if let Some(file) = own_file(folder)? {
+        let whole = folder.canonicalize().ok();
+        let named = match file.file_stem() {
+            Some(stem) if stem != "schema" => Some(stem),
+            _ => whole.as_deref().unwrap_or(folder).file_name(),
+        };
+        let name = named.map_or_else(|| "schema".to_owned(), |name| name.to_string_lossy().into_owned());
+        return Ok(vec![read_schema(folder, folder, &name, &file, clock)?]);
     }
+    let mut schemas = Vec::new();
     for path in entries(folder)? {
         let name = file_name(&path);
-        if path.is_dir() && sql_file(&path, &name).is_some() {
-            schemas.push(read_schema(folder, &path, &name, clock)?);
+        if let Some(file) = schema_file(&path, &name) {
+            schemas.push(read_schema(folder, &path, &name, &file, clock)?);
         }
     }
     if schemas.is_empty() {
         return Err(ImportError::NoSchemas { path: folder.to_owned() });
     }
     Ok(schemas)
+}
+
+/// Reads a SQLite file as one schema, of the file's name.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn read_sqlite(file: &Path, clock: i32) -> Result<ForeignSchema, ImportError> {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut draft = Draft::new(clock);
+    let shown = file_name(file);
+    fill(&mut draft, &shown, file)?;
+    Ok(finished(draft, &shown, &stem, String::new()))
+}
+
+/// The file of the folder's own schema, where it is the folder of one schema.
+pub(crate) fn own_file(folder: &Path) -> Result<Option<PathBuf>, ImportError> {
+    let sql = folder.join("schema.sql");
+    if sql.is_file() {
+        return Ok(Some(sql));
+    }
+    let all = entries(folder)?;
+    if all.iter().any(|path| schema_file(path, &file_name(path)).is_some()) {
+        return Ok(None);
+    }
+    let mut files = all.into_iter().filter(|path| is_sqlite_file(path));
+    Ok(files.next().filter(|_| files.next().is_none()))
 }
 
 /// What a folder holds, by name, without hidden entries.
@@ -83,19 +113,25 @@ pub(crate) fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn sql_file(folder: &Path, name: &str) -> Option<PathBuf> {
-    let candidates = [format!("{name}.sql"), "schema.sql".to_owned()];
-    let mut paths = candidates.iter().map(|file| folder.join(file));
-    paths.find(|path| path.is_file())
+/// The file of the schema NAME in its folder.
+fn schema_file(folder: &Path, name: &str) -> Option<PathBuf> {
+    let sql = [format!("{name}.sql"), "schema.sql".to_owned()].map(|file| folder.join(file));
+    let sqlite = ["sqlite", "sqlite3", "db"].map(|ending| folder.join(format!("{name}.{ending}")));
+    let mut sql = sql.into_iter().filter(|path| path.is_file());
+    sql.next().or_else(|| sqlite.into_iter().find(|path| is_sqlite_file(path)))
+}
+
+fn check_size(path: &Path) -> Result<(), ImportError> {
+    let size = fs::metadata(path).map_err(|error| ImportError::read(path, error))?.len();
+    if size > MAX_FILE_BYTES {
+        return Err(ImportError::read(path, format!("{size} bytes, at most {MAX_FILE_BYTES} are read")));
+    }
+    Ok(())
 }
 
 /// Reads a file as text.
 pub(crate) fn read_text(path: &Path) -> Result<String, ImportError> {
-    let size = fs::metadata(path).map_err(|error| ImportError::read(path, error))?.len();
-    if size > MAX_FILE_BYTES {
-        let why = format!("{size} bytes, at most {MAX_FILE_BYTES} are read");
-        return Err(ImportError::read(path, why));
-    }
+    check_size(path)?;
     let bytes = fs::read(path).map_err(|error| ImportError::read(path, error))?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -109,21 +145,37 @@ pub(crate) fn shown(root: &Path, path: &Path) -> String {
     relative.to_string_lossy().into_owned()
 }
 
-fn read_schema(root: &Path, folder: &Path, name: &str, clock: i32) -> Result<ForeignSchema, ImportError> {
+/// Reads the tables of a schema's file: of its SQL, or of SQLite.
+fn fill(draft: &mut Draft, shown: &str, path: &Path) -> Result<(), ImportError> {
+    if is_sqlite_file(path) {
+        check_size(path)?;
+        return stored::read(draft, shown, path).map_err(|why| ImportError::read(path, why));
+    }
+    statement::read_file(draft, shown, &read_text(path)?);
+    Ok(())
+}
+
+fn read_schema(
+    root: &Path,
+    folder: &Path,
+    name: &str,
+    source: &Path,
+    clock: i32,
+) -> Result<ForeignSchema, ImportError> {
     let mut draft = Draft::new(clock);
-    let sql = sql_file(folder, name).unwrap_or_else(|| folder.join("schema.sql"));
-    let sql_name = shown(root, &sql);
-    statement::read_file(&mut draft, &sql_name, &read_text(&sql)?);
+    let source_name = shown(root, source);
+    fill(&mut draft, &source_name, source)?;
     let mut glossary = String::new();
     for path in entries(folder)? {
         let file = shown(root, &path);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        if path == sql || stem.eq_ignore_ascii_case("questions") || path.is_dir() {
+        if path == *source || stem.eq_ignore_ascii_case("questions") || path.is_dir() {
             continue;
         }
         match extension.as_str() {
-            "csv" => read_rows(&mut draft, &file, &stem, &read_text(&path)?),
+            // A SQLite file has its rows.
+            "csv" if !is_sqlite_file(source) => read_rows(&mut draft, &file, &stem, &read_text(&path)?),
             "json" if stem == name || stem == "schema" => match describe::read(&mut draft, &file, &read_text(&path)?) {
                 Ok(text) => glossary = text,
                 Err(why) => draft.problem(&file, 1, None, format!("descriptions: {why}")),
@@ -133,16 +185,20 @@ fn read_schema(root: &Path, folder: &Path, name: &str, clock: i32) -> Result<For
             _ => draft.note(&file, 1, None, "a file that is not part of a schema: left out"),
         }
     }
-    let tables = draft.finish(&sql_name);
-    Ok(ForeignSchema {
+    Ok(finished(draft, &source_name, name, glossary))
+}
+
+fn finished(mut draft: Draft, source: &str, name: &str, glossary: String) -> ForeignSchema {
+    let tables = draft.finish(source);
+    ForeignSchema {
         name: name.to_owned(),
-        data: Dataset { clock, tables },
+        data: Dataset { clock: draft.clock, tables },
         glossary,
         broken: draft.broken,
         prefixes: draft.prefixes,
         problems: draft.problems,
         notes: draft.notes,
-    })
+    }
 }
 
 /// Reads `<table>.csv`: a line of column names, then rows. An empty field without quotes is NULL,

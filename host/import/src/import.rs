@@ -9,9 +9,9 @@ use tribunal_protocol::value::parse_date;
 
 use crate::draft::Remark;
 use crate::error::ImportError;
-use crate::folder::{file_name, read_schemas};
+use crate::folder::{ForeignSchema, file_name, read_schemas, read_sqlite};
 use crate::judge::{Bench, homeless, slug};
-use crate::question::read_questions;
+use crate::question::{ForeignQuestion, read_one_file, read_questions};
 use crate::report::ImportReport;
 use crate::suite::ImportedSuite;
 
@@ -35,12 +35,54 @@ pub struct Import {
 /// Where the folder cannot be read, or the clock is no date. What is wrong with a table or a
 /// question is in the report instead.
 pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
-    let day = parse_date(clock).filter(|_| clock.len() == 10);
-    let day = day.ok_or_else(|| ImportError::Clock { given: clock.to_owned() })?;
-    let schemas = read_schemas(folder, day)?;
+    let schemas = read_schemas(folder, day(clock)?)?;
     let known: Vec<String> = schemas.iter().map(|schema| schema.name.clone()).collect();
     let (questions, left_out) = read_questions(folder, &known)?;
-    let name = suite_name(folder);
+    let licence_text = fs::read_to_string(folder.join("LICENSE")).ok();
+    let name = source_name(folder);
+    let source = Source { source: format!("the folder `{name}`"), name, licence_text };
+    made(source, schemas, &questions, left_out, clock)
+}
+
+/// As [`import()`], of one SQLite file. Without a file of questions it is `questions.csv` beside it
+/// that counts, and without that there are none: the suite then holds the data alone.
+///
+/// # Errors
+/// As there.
+pub fn import_file(file: &Path, questions: Option<&Path>, clock: &str) -> Result<Import, ImportError> {
+    let schema = read_sqlite(file, day(clock)?)?;
+    let beside = file.with_file_name("questions.csv");
+    let beside = beside.is_file().then_some(beside.as_path());
+    let (asked, left_out) = match questions.or(beside) {
+        Some(questions) => read_one_file(questions, &schema.name)?,
+        None => (Vec::new(), Vec::new()),
+    };
+    let source = format!("the file `{}`", file_name(file));
+    let source = Source { source, name: schema.name.clone(), licence_text: None };
+    made(source, vec![schema], &asked, left_out, clock)
+}
+
+fn day(clock: &str) -> Result<i32, ImportError> {
+    let day = parse_date(clock).filter(|_| clock.len() == 10);
+    day.ok_or_else(|| ImportError::Clock { given: clock.to_owned() })
+}
+
+/// Where an import comes from.
+struct Source {
+    source: String,
+    name: String,
+    licence_text: Option<String>,
+}
+
+fn made(
+    source: Source,
+    schemas: Vec<ForeignSchema>,
+    questions: &[ForeignQuestion],
+    left_out: Vec<String>,
+    clock: &str,
+) -> Result<Import, ImportError> {
+    let known: Vec<String> = schemas.iter().map(|schema| schema.name.clone()).collect();
+    let name = suite_name(&source.name);
     let version = "1";
     let suite_ref = format!("{name}@{version}");
     let references = references(&known);
@@ -51,7 +93,7 @@ pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
         .collect();
     let mut results = Vec::with_capacity(questions.len());
     let mut tasks = Vec::new();
-    for question in &questions {
+    for question in questions {
         match benches.get(question.schema.as_str()) {
             None => results.push(homeless(question, &known)),
             Some(bench) => {
@@ -70,18 +112,18 @@ pub fn import(folder: &Path, clock: &str) -> Result<Import, ImportError> {
         table: None,
         what: format!("a column that is not read: {}", column.rsplit(": ").next().unwrap_or_default()),
     }));
-    let licence_text = fs::read_to_string(folder.join("LICENSE")).ok();
     let data = schemas.into_iter().filter_map(|schema| Some((references.get(&schema.name)?.clone(), schema.data)));
     let suite = ImportedSuite {
-        name: name.clone(),
+        name,
         version: version.to_owned(),
-        clock: day,
-        source: format!("the folder `{}`", source_name(folder)),
-        licence: licence_text.as_deref().map_or_else(|| "not stated".to_owned(), licence_name),
+        clock: day(clock)?,
+        source: source.source,
+        licence: source.licence_text.as_deref().map_or_else(|| "not stated".to_owned(), licence_name),
         tasks,
         schemas: data.collect(),
     };
-    Ok(Import { suite, report: ImportReport::new(clock.to_owned(), results, problems, notes), licence_text })
+    let report = ImportReport::new(clock.to_owned(), results, problems, notes);
+    Ok(Import { suite, report, licence_text: source.licence_text })
 }
 
 /// The schemas as tasks name them: safe as folders' names, and unique.
@@ -103,10 +145,10 @@ fn source_name(folder: &Path) -> String {
     file_name(whole.as_deref().unwrap_or(folder))
 }
 
-/// The folder's name as a suite's: letters, digits, `-` and `_`.
-fn suite_name(folder: &Path) -> String {
+/// The name of a folder or file as a suite's: letters, digits, `-` and `_`.
+fn suite_name(source: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' };
-    let name: String = source_name(folder).chars().map(safe).collect();
+    let name: String = source.chars().map(safe).collect();
     let name = name.trim_matches('-');
     if name.is_empty() { "imported".to_owned() } else { name.to_owned() }
 }

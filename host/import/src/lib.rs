@@ -2,10 +2,10 @@
 //! expands gold queries into the alternatives that they stand for, judges every question on two
 //! engines, and writes those that stand as tasks.
 //!
-//! - [`read_schemas`]: a folder's SQL, CSV and JSON files as datasets. What cannot be read is named
+//! - [`read_schemas`], [`read_sqlite`]: a folder's SQL, CSV, JSON and SQLite files as datasets. What cannot be read is named
 //!   by file and line, and breaks the table that it is about, never silently.
 //! - [`read_questions`], [`expand`]: questions and the alternatives of their gold.
-//! - [`import()`]: all of it, judged: [`Class::Scored`], [`Class::Unsupported`],
+//! - [`import()`], [`import_file`]: all of it, judged: [`Class::Scored`], [`Class::Unsupported`],
 //!   [`Class::GoldWrong`] or [`Class::Disagree`].
 //! - [`ImportedSuite`]: the suite on disk.
 //!
@@ -34,6 +34,7 @@ mod pin;
 mod question;
 mod report;
 mod statement;
+mod stored;
 mod suite;
 mod table;
 mod token;
@@ -44,8 +45,8 @@ pub use clock::DEFAULT_CLOCK;
 pub use draft::Remark;
 pub use error::ImportError;
 pub use expand::{ExpandError, MAX_ALTERNATIVES, expand};
-pub use folder::{ForeignSchema, read_schemas};
-pub use import::{Import, import};
+pub use folder::{ForeignSchema, read_schemas, read_sqlite};
+pub use import::{Import, import, import_file};
 pub use question::{ForeignQuestion, read_questions};
 pub use report::{Class, ImportReport, QuestionReport, REPORT_VERSION};
 pub use suite::{ImportedSuite, SUITE_FORMAT, SUITE_KIND};

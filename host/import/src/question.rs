@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::comma::{self, Record};
 use crate::error::ImportError;
-use crate::folder::{entries, file_name, read_text, shown};
+use crate::folder::{entries, file_name, own_file, read_text, shown};
 
 /// One question of a foreign folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ const IGNORED: [&str; 1] = ["db_type"];
 pub fn read_questions(folder: &Path, schemas: &[String]) -> Result<(Vec<ForeignQuestion>, Vec<String>), ImportError> {
     let mut questions = Vec::new();
     let mut left_out = Vec::new();
-    let single = folder.join("schema.sql").is_file();
+    let single = own_file(folder)?.is_some();
     let own = schemas.first().filter(|_| single).map(String::as_str);
     let mut files = vec![(folder.join("questions.csv"), own.map(str::to_owned))];
     for path in entries(folder)? {
@@ -68,6 +68,16 @@ pub fn read_questions(folder: &Path, schemas: &[String]) -> Result<(Vec<ForeignQ
         true => Ok((questions, left_out)),
         false => Err(ImportError::NoQuestions { path: folder.to_owned() }),
     }
+}
+
+/// Reads the questions of one file about one schema. Also gives the columns that were left out.
+///
+/// # Errors
+/// As [`read_questions`].
+pub(crate) fn read_one_file(path: &Path, schema: &str) -> Result<(Vec<ForeignQuestion>, Vec<String>), ImportError> {
+    let mut questions = Vec::new();
+    let left_out = read_file(path, &file_name(path), Some(schema), &mut questions)?;
+    Ok((questions, left_out))
 }
 
 fn read_file(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_episode::{Episode, Prepared};
 use tribunal_protocol::policy::{Action, Observation, names};
 use tribunal_protocol::schema::{Dataset, Engine};
@@ -32,7 +32,7 @@ pub(crate) fn gold(library: &Library, task: &Task, instance: &Instance, query: &
     let contract = Contract::parse(&task.grant).map_err(|why| why.to_string())?;
     let effective = contract.resolve(snapshot.schemas()).map_err(|why| why.to_string())?;
     let effective = Arc::new(effective);
-    let mut session = GlueSession::open(snapshot.fork(), Arc::clone(&effective), Usage::default());
+    let mut session = DatabaseSession::open(snapshot.fork(), Arc::clone(&effective), Usage::default());
     let ours = session.query(query, &[]).map_err(|why| at(why.to_string()))?;
     let second = match snapshot.engine() {
         Engine::Gluesql => second_opinion(&rows, task, query, &ours),
@@ -48,7 +48,7 @@ pub(crate) fn gold(library: &Library, task: &Task, instance: &Instance, query: &
 /// The opinion of GlueSQL, where SQLite is the first.
 fn gluesql_opinion(rows: &Dataset, contract: Arc<Effective>, query: &str) -> Result<Table, String> {
     let snapshot = Snapshot::seal_on(rows, Engine::Gluesql).map_err(|why| format!("second engine: {why}"))?;
-    let mut session = GlueSession::open(snapshot.fork(), contract, Usage::default());
+    let mut session = DatabaseSession::open(snapshot.fork(), contract, Usage::default());
     session.query(query, &[]).map_err(|why| format!("second engine: {why}"))
 }
 

@@ -72,6 +72,10 @@ pub struct Step {
     pub usage: Usage,
     /// Whether the contract stopped something in this step.
     pub violation: bool,
+    /// What the contract stopped, for authors: what was tried, what is granted, and the line that
+    /// would allow it. It is no part of what the policy sees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<String>,
     /// The digest of the state after the step, where the step may have changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Digest>,
@@ -89,6 +93,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What the verifier used.
     pub usage: Usage,
+    /// What the verifier's contract stopped, for its author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<String>,
 }
 
 /// How the episode ended.

@@ -2,12 +2,16 @@
 //! `tribunal_sql::to_sqlite` calls. Written apart from the engine and its rewrite, so that the two
 //! can disagree.
 
+use std::sync::Arc;
+
 use chrono::{Duration, Months, NaiveDate, NaiveDateTime};
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, Error, Result};
 use rust_decimal::prelude::{FromPrimitive as _, ToPrimitive as _};
 use rust_decimal::{Decimal, RoundingStrategy};
+
+use crate::meter::Meter;
 
 /// Bytes of a text that a function may make, at most.
 const MAX_TEXT: usize = 256 << 10;
@@ -17,8 +21,8 @@ pub(crate) const TOO_LONG: &str = "a text grows too long";
 
 type Scalar = fn(&Context<'_>) -> Result<Cell>;
 
-/// Registers all of them.
-pub(crate) fn register(connection: &Connection) -> Result<()> {
+/// Registers all of them; what they go over counts on the meter, where there is one.
+pub(crate) fn register(connection: &Connection, meter: Option<&Arc<Meter>>) -> Result<()> {
     let scalars: &[(&str, i32, Scalar)] = &[
         ("upper", 1, |context| by_text(context, |text| text.to_uppercase())),
         ("lower", 1, |context| by_text(context, |text| text.to_lowercase())),
@@ -58,7 +62,12 @@ pub(crate) fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, arguments, function) in scalars {
         let function = *function;
-        connection.create_scalar_function(*name, *arguments, flags, move |context| function(context))?;
+        let meter = meter.cloned();
+        connection.create_scalar_function(*name, *arguments, flags, move |context| {
+            let Some(meter) = &meter else { return function(context) };
+            meter.given(context);
+            function(context).inspect(|made| meter.made(made))
+        })?;
     }
     for (name, sample, root) in [
         ("stddev", true, true),

@@ -3,6 +3,7 @@
 //! - [`SqliteCopy`] is a second opinion: the same rows, the same question, another engine.
 //! - [`Sealed`] and [`Reader`] are what a session on SQLite reads: a sealed copy of what a contract
 //!   grants and nothing else, shared by all readers, behind a second wall of SQLite's own.
+//! - [`read_file`] reads somebody's file, and trusts nothing in it.
 //!
 //! What a kind becomes in SQLite, and comes back from:
 //!
@@ -23,9 +24,12 @@
 
 mod cells;
 mod failure;
+mod file;
 mod functions;
 mod load;
+mod meter;
 mod moments;
+mod plain;
 mod reader;
 mod sealed;
 mod wall;
@@ -40,6 +44,7 @@ use tribunal_protocol::value::{Kind, Value};
 use tribunal_sql::Catalog;
 
 pub use cells::DECIMAL_PLACES;
+pub use file::{FileColumn, FileTable, SqliteFile, Stored, is_sqlite_file, read_file};
 pub use reader::{Asked, Left, Reader, Rows, STEPS_PER_ROW};
 pub use sealed::{Sealed, check};
 

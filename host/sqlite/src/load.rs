@@ -26,7 +26,7 @@ pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
     let set_up = |why: rusqlite::Error| SqliteError::Query(format!("cannot set up: {why}"));
     let connection = Connection::open_in_memory().map_err(set_up)?;
     strict(&connection).map_err(set_up)?;
-    crate::functions::register(&connection).map_err(set_up)?;
+    crate::functions::register(&connection, None).map_err(set_up)?;
     connection.execute_batch("PRAGMA case_sensitive_like = ON; BEGIN").map_err(set_up)?;
     for table in &dataset.tables {
         load(&connection, table)

@@ -1,20 +1,17 @@
 //! SQLite's functions of dates, without the clock: `now`, and whatever stands for it, is refused,
 //! since what a statement gives must not depend on when it runs.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
-
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value as Cell, ValueRef};
-use rusqlite::{Connection, Error, Result, params_from_iter};
+use rusqlite::{Connection, Error, Result};
+
+use crate::plain;
 
 /// The functions, and how many arguments each takes at least: with less it means now.
 const FUNCTIONS: [(&str, usize); 6] =
     [("date", 1), ("time", 1), ("datetime", 1), ("julianday", 1), ("unixepoch", 1), ("strftime", 2)];
 /// What reads the clock or the time zone of the machine.
 const CLOCKS: [&str; 3] = ["now", "localtime", "utc"];
-
-/// A connection with SQLite's own functions, for those that are registered over them.
-static PLAIN: OnceLock<Mutex<Connection>> = OnceLock::new();
 
 /// Registers them over SQLite's own.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
@@ -33,21 +30,12 @@ fn pure(name: &str, least: usize, context: &Context<'_>) -> Result<Cell> {
     if context.len() < least {
         return Err(wrong("a date expected"));
     }
-    let mut arguments = Vec::with_capacity(context.len());
     for index in 0..context.len() {
-        let argument = context.get_raw(index);
-        if let ValueRef::Text(text) = argument
+        if let ValueRef::Text(text) = context.get_raw(index)
             && CLOCKS.iter().any(|clock| text.trim_ascii().eq_ignore_ascii_case(clock.as_bytes()))
         {
             return Err(wrong("a date expected, not the clock"));
         }
-        arguments.push(Cell::try_from(argument).map_err(|_| wrong("a value expected"))?);
     }
-    let places = vec!["?"; arguments.len()].join(", ");
-    if PLAIN.get().is_none() {
-        // Whoever comes second keeps the first one's.
-        let _ = PLAIN.set(Mutex::new(Connection::open_in_memory()?));
-    }
-    let plain = PLAIN.get().ok_or_else(|| wrong("no memory"))?.lock().unwrap_or_else(PoisonError::into_inner);
-    plain.query_row(&format!("SELECT {name}({places})"), params_from_iter(arguments), |row| row.get(0))
+    plain::call(name, context)
 }

@@ -1,7 +1,6 @@
 //! One connection to a sealed database, for one session.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use rusqlite::{Connection, StatementStatus};
 use tribunal_protocol::schema::TableSchema;
@@ -9,6 +8,7 @@ use tribunal_protocol::table::ColumnBuilder;
 use tribunal_protocol::value::{Kind, Value};
 use tribunal_protocol::{Failure, Table};
 
+use crate::meter::{self, Meter};
 use crate::wall::{Mode, Wall, mode_of};
 use crate::{SqliteError, cells, failure, functions, load, moments, sealed};
 
@@ -61,8 +61,7 @@ pub struct Asked<'a> {
 pub struct Reader {
     connection: Connection,
     wall: Wall,
-    /// Steps that were looked at since the statement began to run; below zero while it is prepared.
-    count: Arc<AtomicI64>,
+    meter: Arc<Meter>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -74,12 +73,15 @@ impl std::fmt::Debug for Reader {
 impl Reader {
     pub(crate) fn new(mut connection: Connection, shapes: &[TableSchema]) -> rusqlite::Result<Reader> {
         load::strict(&connection)?;
-        functions::register(&connection)?;
-        moments::register(&connection)?;
         connection.execute_batch("PRAGMA case_sensitive_like = ON; PRAGMA temp_store = MEMORY")?;
+        let meter = Arc::new(Meter::default());
+        functions::register(&connection, Some(&meter))?;
+        moments::register(&connection)?;
+        // After the pragma, which registers LIKE.
+        meter::register(&connection, &meter)?;
         let wall = Wall::build(&mut connection)?;
         shapes.iter().for_each(|shape| wall.grant(shape));
-        Ok(Reader { connection, wall, count: Arc::default() })
+        Ok(Reader { connection, wall, meter })
     }
 
     /// Puts a private table in the place of a sealed one: what a session wrote is seen by no other.
@@ -128,9 +130,9 @@ impl Reader {
     fn watch(&mut self, most: u64) -> Result<(), Failure> {
         let between = i32::try_from(most.clamp(1, STEPS_BETWEEN)).unwrap_or(1);
         let (step, most) = (i64::from(between), i64::try_from(most).unwrap_or(i64::MAX));
-        let count = Arc::clone(&self.count);
-        let over = move || count.fetch_add(step, Ordering::Relaxed).saturating_add(step) > most;
-        self.count.store(-STEPS_TO_PREPARE, Ordering::Relaxed);
+        let meter = Arc::clone(&self.meter);
+        let over = move || meter.step(step) > most;
+        self.meter.start(-STEPS_TO_PREPARE);
         self.connection.progress_handler(between, Some(over)).map_err(|why| failure::failed(&why))
     }
 
@@ -140,7 +142,7 @@ impl Reader {
         if !statement.readonly() {
             return Err(Failure::unsupported("the statement does more than to read"));
         }
-        self.count.store(0, Ordering::Relaxed);
+        self.meter.start(0);
         let labels: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let rows = collect(mode, &mut statement.raw_query(), &labels, kinds, left);
         *steps = u64::try_from(statement.get_status(StatementStatus::VmStep)).unwrap_or(STEPS_MAX);

@@ -7,7 +7,7 @@ use tribunal_protocol::event::{Event, Header};
 
 /// The version that this crate writes, as `major.minor`. A reader takes any minor of a major
 /// that it knows and refuses a newer major.
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 const FORMAT_NAME: &str = "tribunal-trace";
 const MAJOR: u32 = 1;
 

@@ -47,6 +47,7 @@ fn sample(steps: u32) -> Vec<Event> {
             observation: Observation::Failure(Failure::invalid("no such thing")),
             usage: Usage { fuel: 1_000 + u64::from(number), ..Usage::default() },
             violation: false,
+            denials: Vec::new(),
             state: None,
         }))
     };
@@ -115,10 +116,10 @@ fn reordered_and_repeated_events_are_found() {
 #[test]
 fn a_newer_major_is_refused_and_a_newer_minor_is_not() {
     let text = String::from_utf8(write(&sample(1)).unwrap()).unwrap();
-    let newer = text.replacen("\"1.0\"", "\"2.0\"", 1);
+    let newer = text.replacen("\"1.1\"", "\"2.0\"", 1);
     assert_eq!(read(newer.as_bytes()), Err(TraceError::Newer("2.0".to_owned())));
     // The chain starts from the first line, so another minor needs a chain of its own.
-    let minor = text.replacen("\"1.0\"", "\"1.7\"", 1);
+    let minor = text.replacen("\"1.1\"", "\"1.7\"", 1);
     assert!(matches!(read(minor.as_bytes()), Err(TraceError::Broken { number: 0, .. })));
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use cpu_time::ThreadTime;
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{GlueSession, Snapshot, State, changes};
+use tribunal_database::{DatabaseSession, Snapshot, State, changes};
 use tribunal_episode::{Episode, Prepared};
 use tribunal_protocol::evidence::{Evidence, Submission, ToolCall};
 use tribunal_protocol::limits::Limits;
@@ -120,7 +120,7 @@ fn parts(plugins: &[Arc<Plugin>]) -> Result<Vec<Figure>> {
         let snapshot = snapshot(SEEDS[0], memory)?;
         let contract = effective(plugin(plugins, "tool-query")?, &snapshot)?;
         let query = || {
-            let mut session = GlueSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default());
+            let mut session = DatabaseSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default());
             session.query(QUERY, &[])
         };
         let table = query().map_err(|why| anyhow!("{why}"))?;
@@ -152,7 +152,7 @@ fn tools(plugins: &[Arc<Plugin>]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, of, action, table) in cases {
         let plugin = plugin(plugins, of)?;
-        let tables = GlueSession::open(snapshot.fork(), effective(plugin, &snapshot)?, Usage::default()).tables();
+        let tables = DatabaseSession::open(snapshot.fork(), effective(plugin, &snapshot)?, Usage::default()).tables();
         let canned = Canned { table: table.clone(), tables };
         let arguments = action.arguments.to_string();
         let input = ToolInput { tool: &action.tool, arguments: &arguments, settings: "{}" };
@@ -216,7 +216,7 @@ fn states(plugins: &[Arc<Plugin>]) -> Result<Vec<Figure>> {
     let all = Contract::parse("[contract]\nname = \"all\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n")?;
     let all = all.resolve(snapshot.schemas())?;
     let change = || -> Result<State> {
-        let mut session = GlueSession::open(first.clone(), Arc::clone(&contract), Usage::default());
+        let mut session = DatabaseSession::open(first.clone(), Arc::clone(&contract), Usage::default());
         let sql = "INSERT INTO refunds (id, invoice_id, amount, reason, refunded_on) \
                    VALUES (51, 17, 0.50, 'duplicate charge', '2026-01-01')";
         session.change(sql, &[]).map_err(|why| anyhow!("{why}"))?;

@@ -34,6 +34,16 @@ pub(crate) fn cpu<T>(mut work: impl FnMut() -> T) -> Timed {
     cpu_given(|| (), |()| work())
 }
 
+/// As [`cpu`], with the result; work that takes longer than half a second runs once.
+pub(crate) fn cpu_if_short<T>(mut work: impl FnMut() -> T) -> (Timed, T) {
+    const SHORT: Duration = Duration::from_millis(500);
+    let start = ThreadTime::now();
+    let done = work();
+    let took = start.elapsed();
+    let once = Timed { median: took.as_secs_f64(), least: took.as_secs_f64() };
+    (if took > SHORT { once } else { cpu(work) }, done)
+}
+
 /// The same for work that uses up something, which is made beforehand and not timed.
 pub(crate) fn cpu_given<I, T>(mut make: impl FnMut() -> I, mut work: impl FnMut(I) -> T) -> Timed {
     let mut sample = |calls: usize| {

@@ -32,7 +32,8 @@ pub(crate) fn memory_storage(data: &Dataset) -> Result<Timed> {
     Ok(cpu(|| storage.clone()))
 }
 
-fn schema(table: &TableData) -> Schema {
+/// A table as GlueSQL declares it.
+pub(crate) fn schema(table: &TableData) -> Schema {
     let column = |column: &tribunal_protocol::schema::ColumnSchema| ColumnDef {
         name: column.name.clone(),
         data_type: match column.kind {
@@ -59,7 +60,8 @@ fn schema(table: &TableData) -> Schema {
     }
 }
 
-fn glue_value(value: &Value) -> Glue {
+/// A value as GlueSQL holds it.
+pub(crate) fn glue_value(value: &Value) -> Glue {
     match value {
         Value::Null => Glue::Null,
         Value::Boolean(b) => Glue::Bool(*b),
@@ -76,18 +78,8 @@ fn glue_value(value: &Value) -> Glue {
 pub(crate) fn sqlite(data: &Dataset) -> Result<Timed> {
     let table = table(data)?;
     let mut source = Connection::open_in_memory()?;
-    let columns: Vec<_> =
-        table.schema.columns.iter().map(|column| format!("{} {}", column.name, lite(column.kind))).collect();
     let name = &table.schema.name;
-    source.execute_batch(&format!("CREATE TABLE {name} ({}, PRIMARY KEY (id)) STRICT", columns.join(", ")))?;
-    let places = vec!["?"; columns.len()].join(", ");
-    let transaction = source.transaction()?;
-    let mut insert = transaction.prepare(&format!("INSERT INTO {name} VALUES ({places})"))?;
-    for row in &table.rows {
-        insert.execute(params_from_iter(row.iter().map(lite_value)))?;
-    }
-    drop(insert);
-    transaction.commit()?;
+    lite_table(&mut source, table)?;
     let copy = || -> Result<Connection> {
         let mut target = Connection::open_in_memory()?;
         Backup::new(&source, &mut target)?.step(-1)?;
@@ -96,6 +88,22 @@ pub(crate) fn sqlite(data: &Dataset) -> Result<Timed> {
     let held: i64 = copy()?.query_row(&format!("SELECT COUNT(*) FROM {name}"), [], |row| row.get(0))?;
     ensure!(held == table.rows.len() as i64, "every row is copied");
     Ok(cpu(copy))
+}
+
+/// Makes a table in SQLite, with its rows.
+pub(crate) fn lite_table(connection: &mut Connection, table: &TableData) -> Result<()> {
+    let columns: Vec<_> =
+        table.schema.columns.iter().map(|column| format!("{} {}", column.name, lite(column.kind))).collect();
+    let name = &table.schema.name;
+    connection.execute_batch(&format!("CREATE TABLE {name} ({}, PRIMARY KEY (id)) STRICT", columns.join(", ")))?;
+    let places = vec!["?"; columns.len()].join(", ");
+    let transaction = connection.transaction()?;
+    let mut insert = transaction.prepare(&format!("INSERT INTO {name} VALUES ({places})"))?;
+    for row in &table.rows {
+        insert.execute(params_from_iter(row.iter().map(lite_value)))?;
+    }
+    drop(insert);
+    Ok(transaction.commit()?)
 }
 
 /// SQLite's own types; it knows neither decimals nor dates.

@@ -16,6 +16,9 @@ pub(crate) enum Unit {
     /// Episodes for each second of processor time; more is better.
     #[serde(rename = "1/s")]
     PerSecond,
+    /// Bytes; less is better.
+    #[serde(rename = "B")]
+    Bytes,
     /// A ratio of two figures; less is better.
     #[serde(rename = "times")]
     Times,
@@ -54,6 +57,10 @@ impl Figure {
         Figure { best, ..Figure::new(name.into(), Unit::PerSecond, 1.0 / timed.median) }
     }
 
+    pub(crate) fn bytes(name: impl Into<String>, value: f64) -> Figure {
+        Figure::new(name.into(), Unit::Bytes, value)
+    }
+
     pub(crate) fn times(name: impl Into<String>, value: f64) -> Figure {
         Figure::new(name.into(), Unit::Times, value)
     }
@@ -65,7 +72,7 @@ impl Figure {
     pub(crate) fn target(mut self, target: f64) -> Figure {
         self.target = Some(target);
         self.met = Some(match self.unit {
-            Unit::Micros | Unit::Times => self.value < target,
+            Unit::Micros | Unit::Bytes | Unit::Times => self.value < target,
             Unit::PerSecond => self.value >= target,
         });
         self
@@ -74,7 +81,7 @@ impl Figure {
     /// A yardstick in the figure's own unit.
     pub(crate) fn beside(mut self, name: impl Into<String>, value: f64) -> Figure {
         let ratio = match self.unit {
-            Unit::Micros | Unit::Times => value / self.value,
+            Unit::Micros | Unit::Bytes | Unit::Times => value / self.value,
             Unit::PerSecond => self.value / value,
         };
         self.yardsticks.push(Yardstick { name: name.into(), value, ratio });
@@ -84,7 +91,7 @@ impl Figure {
     /// A yardstick in seconds a call.
     pub(crate) fn beside_timed(self, name: impl Into<String>, timed: Timed) -> Figure {
         let value = match self.unit {
-            Unit::Micros | Unit::Times => timed.median * 1e6,
+            Unit::Micros | Unit::Bytes | Unit::Times => timed.median * 1e6,
             Unit::PerSecond => 1.0 / timed.median,
         };
         self.beside(name, value)
@@ -127,6 +134,7 @@ fn with_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Micros => format!("{} µs", shown(value)),
         Unit::PerSecond => format!("{} /s", shown(value)),
+        Unit::Bytes => format!("{} B", shown(value)),
         Unit::Times => format!("{} x", shown(value)),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, ensure};
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::session::Session as _;
 use tribunal_protocol::usage::Usage;
 
@@ -16,7 +16,7 @@ use crate::figure::{Figure, Section};
 const SIZES: [(i64, &str); 3] = [(1_000, "1 k"), (100_000, "100 k"), (1_000_000, "1 M")];
 
 /// Lets its holder add rows.
-const WRITER: &str = r#"
+pub(crate) const WRITER: &str = r#"
     [contract]
     name = "writer"
     [[read]]
@@ -74,7 +74,7 @@ fn forks(data: &tribunal_protocol::schema::Dataset) -> Result<Measured> {
     let sql = "INSERT INTO invoices (id, account_id, total, status, issued_on, note, voided) \
                VALUES (5000000, 3, 1.50, 'open', '2025-06-01', 'new', FALSE)";
     let insert = || {
-        let mut session = GlueSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default());
+        let mut session = DatabaseSession::open(snapshot.fork(), Arc::clone(&contract), Usage::default());
         let touched = session.change(sql, &[]);
         (touched, session.into_state())
     };

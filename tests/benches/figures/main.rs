@@ -20,8 +20,12 @@ mod figure;
 mod fork;
 mod guest;
 mod machine;
+mod memory;
 mod play;
 mod python;
+mod query;
+mod rivals;
+mod sales;
 mod task;
 mod transfer;
 
@@ -35,8 +39,10 @@ use crate::machine::Load;
 type Measure = fn() -> Result<Vec<Section>>;
 
 /// Name and work of each section, in the order of the table.
-const SECTIONS: [(&str, Measure); 5] = [
+const SECTIONS: [(&str, Measure); 7] = [
     ("fork", fork::measure),
+    ("memory", memory::measure),
+    ("query", query::measure),
     ("call", call::measure),
     ("transfer", transfer::measure),
     ("episode", episode::measure),
@@ -68,6 +74,9 @@ fn arguments() -> Result<Arguments> {
 }
 
 fn main() -> Result<()> {
+    if std::env::args().any(|argument| argument == memory::CHILD) {
+        return memory::child();
+    }
     let Arguments { filters, json } = arguments()?;
     let chosen = |name: &str| filters.is_empty() || filters.iter().any(|filter| name.starts_with(filter));
     let before = Load::now();

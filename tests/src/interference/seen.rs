@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tribunal_contract::Contract;
-use tribunal_database::{GlueSession, Snapshot};
+use tribunal_database::{DatabaseSession, Snapshot};
 use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::session::Session as _;
 use tribunal_protocol::usage::Usage;
@@ -36,11 +36,11 @@ pub fn seen(engine: Engine, dataset: &Dataset, contract: &str, operations: &[Ope
 }
 
 #[expect(clippy::panic, reason = "a case that is no case is a fault of the test")]
-fn open(engine: Engine, dataset: &Dataset, contract: &str) -> GlueSession {
+fn open(engine: Engine, dataset: &Dataset, contract: &str) -> DatabaseSession {
     let snapshot = Snapshot::seal_on(dataset, engine).unwrap_or_else(|why| panic!("{why}: {dataset:?}"));
     let contract = Contract::parse(contract).unwrap_or_else(|why| panic!("{why}\n{contract}"));
     let contract = contract.resolve(snapshot.schemas()).unwrap_or_else(|why| panic!("{why}"));
-    GlueSession::open(snapshot.fork(), Arc::new(contract), Usage::default())
+    DatabaseSession::open(snapshot.fork(), Arc::new(contract), Usage::default())
 }
 
 /// The first statement of a case whose answer tells one database from another, with both answers

@@ -168,8 +168,8 @@ impl Writer<'_> {
             }
             3 => format!("ABS({})", self.of(kind, next)),
             4 => {
-                let (name, digits) = (*self.dice.pick(&["ROUND", "ROUND", "TRUNC"]), self.dice.between(-1, 2));
-                format!("{name}({}, {digits})", self.of(kind, next))
+                let (name, digits) = (*self.dice.pick(&["ROUND", "ROUND", "TRUNC"]), *self.dice.pick(&[-1, 0, 2]));
+                format!("{name}({}, {digits})", self.rounded(kind, digits, next))
             }
             5 => {
                 let name = if kind == Kind::Float { "FLOAT" } else { "DECIMAL" };
@@ -181,11 +181,18 @@ impl Writer<'_> {
             }
             7 => self.extreme(kind, next),
             9 if kind == Kind::Decimal => {
-                format!("CAST({} AS NUMERIC(12, {}))", self.any_number(next), self.dice.between(0, 2))
+                let (of, digits) = (*self.dice.pick(&[Kind::Float, Kind::Decimal]), *self.dice.pick(&[0, 2]));
+                format!("CAST({} AS NUMERIC(12, {digits}))", self.rounded(of, digits, next))
             }
             8 => format!("{}({})", *self.dice.pick(&["FLOOR", "CEIL"]), self.of(kind, next)),
             _ => self.choice(kind, next),
         }
+    }
+
+    /// What is rounded to so many places. A tenth, or a hundredth that is no quarter, is no double,
+    /// and of sums of such numbers two that are equal as decimals differ as doubles, and sort so.
+    fn rounded(&mut self, kind: Kind, digits: i64, depth: usize) -> String {
+        if digits > 0 { self.leaf(kind) } else { self.of(kind, depth) }
     }
 
     /// GREATEST or LEAST.

@@ -7,7 +7,7 @@ pub(crate) fn make(what: &str, good: Vec<u8>) -> Vec<u8> {
         "fifty-megabytes" => with(good, &[custom("padding", &vec![0; 50 << 20])]),
         // How the files of the cache begin.
         "native-code" => [b"\x7fELF\x02\x01\x01".as_slice(), &good].concat(),
-        "slow-to-compile" => with(good, &[section(1, &heavy(400))]),
+        "slow-to-compile" => with(good, &[section(1, &heavy(1_200))]),
         "many-functions" => with(good, &[section(1, &tiny(300_000))]),
         "many-types" => with(good, &[section(7, &many(1_000_001, &[0x6f, 0]))]),
         "many-instances" => with(good, &[section(1, &wat("(module)")), instances(200)]),

@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub mod build;
+pub mod check;
 pub mod compile_worker;
 pub mod evaluate;
 pub mod import;

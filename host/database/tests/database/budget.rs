@@ -1,6 +1,6 @@
 //! Every budget, hit and not hit.
 
-use tribunal_database::GlueSession;
+use tribunal_database::DatabaseSession;
 use tribunal_protocol::Value;
 use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
 use tribunal_protocol::session::Session;
@@ -8,7 +8,7 @@ use tribunal_protocol::{Kind, usage::Usage};
 
 use super::fixture::{ALL, Meant, contract, meant, open, refused, rows, seal, snapshot, unchanged};
 
-fn with(budget: &str) -> GlueSession {
+fn with(budget: &str) -> DatabaseSession {
     open(snapshot().fork(), &format!("{ALL}\n[budget]\n{budget}"))
 }
 
@@ -93,13 +93,13 @@ fn rows_written() {
 fn what_was_spent_before_counts() {
     let contract = contract(&format!("{ALL}\n[budget]\nstatements = 3"));
     let spent = Usage { statements: 2, ..Usage::default() };
-    let mut session = GlueSession::open(snapshot().fork(), contract, spent);
+    let mut session = DatabaseSession::open(snapshot().fork(), contract, spent);
     rows(&mut session, SIX);
     assert!(refused(&mut session, SIX).starts_with("quota: "));
 }
 
 /// A table of `rows` rows that all join with each other.
-fn wide(rows: i64) -> GlueSession {
+fn wide(rows: i64) -> DatabaseSession {
     let column = |name| ColumnSchema::new(name, Kind::Integer, false);
     let schema = TableSchema::new("t", vec![column("id"), column("k")], &[]);
     let rows = (0..rows).map(|id| vec![Value::Integer(id), Value::Integer(1)]).collect();
@@ -108,7 +108,7 @@ fn wide(rows: i64) -> GlueSession {
     let text = format!("[contract]\nname = \"t\"\n{ALL}\n[budget]\nrows_scanned = 200000");
     let contract = tribunal_contract::Contract::parse(&text).unwrap();
     let contract = contract.resolve(snapshot.schemas()).unwrap();
-    GlueSession::open(snapshot.fork(), contract.into(), Usage::default())
+    DatabaseSession::open(snapshot.fork(), contract.into(), Usage::default())
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 use tribunal_contract::{Contract, Effective};
-use tribunal_database::{DatabaseError, GlueSession, Snapshot, State};
+use tribunal_database::{DatabaseError, DatabaseSession, Snapshot, State};
 use tribunal_protocol::schema::{ColumnSchema, Dataset, Engine, ForeignKey, TableData, TableSchema};
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
@@ -169,15 +169,15 @@ pub const CLERK: &str = r#"
     columns = ["id", "account_id", "total", "voided", "issued_on"]
 "#;
 
-pub fn open(state: State, toml: &str) -> GlueSession {
-    GlueSession::open(state, contract(toml), Usage::default())
+pub fn open(state: State, toml: &str) -> DatabaseSession {
+    DatabaseSession::open(state, contract(toml), Usage::default())
 }
 
-pub fn all() -> GlueSession {
+pub fn all() -> DatabaseSession {
     open(snapshot().fork(), ALL)
 }
 
-pub fn clerk() -> GlueSession {
+pub fn clerk() -> DatabaseSession {
     open(snapshot().fork(), CLERK)
 }
 
@@ -190,14 +190,14 @@ fn shown(value: &Value) -> String {
 }
 
 /// The rows of a query as text, a row a string.
-pub fn rows(session: &mut GlueSession, sql: &str) -> Vec<String> {
+pub fn rows(session: &mut DatabaseSession, sql: &str) -> Vec<String> {
     let table = session.query(sql, &[]).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     let line = |row: Vec<Value>| row.iter().map(shown).collect::<Vec<_>>().join(",");
     table.to_rows().into_iter().map(line).collect()
 }
 
 /// The failure of a query, as an agent reads it.
-pub fn refused(session: &mut GlueSession, sql: &str) -> String {
+pub fn refused(session: &mut DatabaseSession, sql: &str) -> String {
     match session.query(sql, &[]) {
         Ok(table) => panic!("{sql} gave {:?}", table.to_rows()),
         Err(failure) => failure.to_string(),
@@ -205,7 +205,7 @@ pub fn refused(session: &mut GlueSession, sql: &str) -> String {
 }
 
 /// The failure of a change, as an agent reads it.
-pub fn unchanged(session: &mut GlueSession, sql: &str) -> String {
+pub fn unchanged(session: &mut DatabaseSession, sql: &str) -> String {
     match session.change(sql, &[]) {
         Ok(rows) => panic!("{sql} touched {rows}"),
         Err(failure) => failure.to_string(),

@@ -10,6 +10,7 @@ macro_rules! on {
             pub const ENGINE: tribunal_protocol::schema::Engine = tribunal_protocol::schema::Engine::$engine;
             mod budget;
             mod change;
+            mod denial;
             mod digest;
             pub mod fixture;
             mod fork;
@@ -24,3 +25,4 @@ on!(gluesql, Gluesql);
 on!(sqlite, Sqlite);
 
 mod second;
+mod work;

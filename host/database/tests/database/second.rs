@@ -143,7 +143,7 @@ fn stored_values_come_back_as_they_are_or_are_refused_at_the_door() {
     ] {
         let snapshot = Snapshot::seal_on(&one(kind, value.clone()), Engine::Sqlite).unwrap();
         let contract = tribunal_contract::Contract::parse(&all).unwrap().resolve(snapshot.schemas()).unwrap();
-        let mut session = tribunal_database::GlueSession::open(
+        let mut session = tribunal_database::DatabaseSession::open(
             snapshot.fork(),
             contract.into(),
             tribunal_protocol::usage::Usage::default(),

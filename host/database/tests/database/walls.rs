@@ -197,6 +197,53 @@ fn clock_and_chance_are_refused() {
     }
 }
 
+/// Where the key is hidden the sealed rows come by what can be seen of them, and then what was
+/// inserted, in that order; on both engines, in reading and in what a change meets first.
+#[test]
+fn the_order_of_rows_tells_nothing_of_a_hidden_key() {
+    let names = "[[read]]\ntable = \"accounts\"\ncolumns = [\"name\"]\n\
+                 [[write]]\ntable = \"accounts\"\nverbs = [\"insert\"]\ncolumns = [\"*\"]\n\
+                 [[write]]\ntable = \"accounts\"\nverbs = [\"update\"]\ncolumns = [\"name\"]\n";
+    let mut turned = dataset();
+    let count = turned.tables[0].rows.len();
+    for (place, row) in turned.tables[0].rows.iter_mut().enumerate() {
+        row[0] = Value::Integer(i64::try_from(count - place).unwrap());
+    }
+    for data in [dataset(), turned] {
+        let mut session = open(seal(&data).unwrap().fork(), names);
+        let all = "SELECT name FROM accounts";
+        assert_eq!(rows(&mut session, all), ["Ann", "Bob", "Cör", "Dee"]);
+        for (id, name) in [(9, "Zoe"), (8, "Abe")] {
+            let insert = format!("INSERT INTO accounts (id, name, secret) VALUES ({id}, '{name}', 'x')");
+            session.change(&insert, &[]).unwrap();
+        }
+        assert_eq!(rows(&mut session, all), ["Ann", "Bob", "Cör", "Dee", "Zoe", "Abe"]);
+        session.change("UPDATE accounts SET name = 'Eve' WHERE name = 'Ann'", &[]).unwrap();
+        assert_eq!(rows(&mut session, all), ["Bob", "Cör", "Dee", "Eve", "Zoe", "Abe"]);
+    }
+    // The twin: a key that can be seen orders.
+    let mut session = open(seal(&dataset()).unwrap().fork(), super::fixture::ALL);
+    session.change("UPDATE accounts SET name = 'Zoe' WHERE id = 1", &[]).unwrap();
+    assert_eq!(rows(&mut session, "SELECT name FROM accounts"), ["Zoe", "Bob", "Cör", "Dee"]);
+}
+
+/// How long a text may be decides what may be done with it; that of a hidden one must not.
+#[test]
+fn a_long_hidden_text_changes_nothing() {
+    let doubled = "SELECT MAX(name) || MAX(name) AS m FROM accounts";
+    let with = |place: usize| {
+        let mut data = dataset();
+        data.tables[0].rows[0][place] = Value::Text("x".repeat(5_000));
+        let mut session = open(seal(&data).unwrap().fork(), CLERK);
+        session.query(doubled, &[]).map(|table| table.to_rows()).map_err(|failure| failure.to_string())
+    };
+    let plain = clerk().query(doubled, &[]).map(|table| table.to_rows()).map_err(|failure| failure.to_string());
+    assert!(plain.is_ok(), "{plain:?}");
+    assert_eq!(with(3), plain, "the secret is hidden");
+    // The twin: the name is not.
+    assert_ne!(with(1), plain);
+}
+
 #[test]
 fn what_the_contract_stops_is_counted_and_nothing_else() {
     let mut session = clerk();
@@ -235,6 +282,6 @@ fn a_sessions_changes_are_listed_within_its_contract() {
 }
 
 /// A session that may do all, on a state.
-fn all_on(state: &tribunal_database::State) -> tribunal_database::GlueSession {
+fn all_on(state: &tribunal_database::State) -> tribunal_database::DatabaseSession {
     open(state.clone(), super::fixture::ALL)
 }

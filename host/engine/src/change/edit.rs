@@ -62,13 +62,9 @@ pub fn edit(request: Request<'_>, table: &str, edit: Edit) -> Result<(Tables, u6
             for (number, values) in rows {
                 updated.push((number, write.assigned_cells(&columns, &values)?));
             }
-            updated.sort_by_key(|(number, _)| *number);
             Staged { updated, ..Staged::default() }
         }
-        Edit::Delete { rows: mut deleted } => {
-            deleted.sort_unstable();
-            Staged { deleted, ..Staged::default() }
-        }
+        Edit::Delete { rows: deleted } => Staged { deleted, ..Staged::default() },
     };
     write.commit(request, staged)
 }

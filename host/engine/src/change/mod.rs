@@ -21,12 +21,12 @@ use tribunal_protocol::{Failure, Kind, Value};
 
 use crate::cell::lossless;
 use crate::gate::{Footprint, check};
-use crate::guard::{Shown, Staged, key_is_hidden, text_length};
+use crate::guard::{Shown, Staged, text_length};
 use crate::hoist::hoist;
 use crate::native::MAX_TEXT;
 use crate::run::{Request, granted, guard, no_table, planned, reading, require, run, translated};
 use crate::sets::{self, Set};
-use crate::store::{Row, RowNumber, TableState, Tables, condition, content_order, holds};
+use crate::store::{Row, RowNumber, TableState, Tables, condition, holds};
 use crate::tick;
 use crate::view::View;
 
@@ -231,15 +231,11 @@ impl<'a> Write<'a> {
         Ok(changed)
     }
 
-    /// The first row that may not be changed decides what the holder reads, so where the key is
-    /// hidden the rows come in the order of what can be seen of them.
+    /// The first row that may not be changed decides what the holder reads.
     fn put_in_order(&self, staged: &mut Staged, table: &TableState) {
-        if key_is_hidden(self.grant) {
-            let row = |number: RowNumber| table.row(number).map_or(&[][..], |row| row);
-            let order = |a: RowNumber, b: RowNumber| content_order(&self.grant.readable, row(a), row(b));
-            staged.updated.sort_by(|(a, _), (b, _)| order(*a, *b));
-            staged.deleted.sort_by(|a, b| order(*a, *b));
-        }
+        let order = |a: &RowNumber, b: &RowNumber| table.order_for(self.grant, *a, *b);
+        staged.updated.sort_by(|(a, _), (b, _)| order(a, b));
+        staged.deleted.sort_by(order);
     }
 
     fn inserted(&self, cells: Vec<Cell>, numbering: &mut Option<(usize, i64)>) -> Result<Row, Failure> {

@@ -19,6 +19,7 @@ pub(crate) use install::{MEASURE, install, measure_outputs};
 pub(crate) use pattern::Pattern;
 
 use crate::cell::data_type;
+use crate::work::of_steps;
 
 /// Bytes of one text, at most.
 pub(crate) const MAX_TEXT: usize = 256 << 10;
@@ -83,6 +84,34 @@ impl Native {
             Function::Member { kind, keys: _ } => kind.clone(),
             _ => text_type(),
         }
+    }
+
+    /// What the call for a key is of work, at most, in parts of expressions.
+    pub(crate) fn work(&self, key: &Key) -> u64 {
+        let Key::Str(text) = key else { return 1 };
+        let known = self.arguments.iter().map(|argument| match argument {
+            Argument::Known(Cell::Str(text)) => text.len(),
+            Argument::Known(_) | Argument::Text | Argument::Integer => 0,
+        });
+        let known: u64 = known.map(|bytes| bytes as u64).sum();
+        let bytes = text.len() as u64;
+        let steps = match &self.function {
+            Function::Like(pattern) => pattern.steps(bytes),
+            // Every character of the one may be held against every one of the other. Where both
+            // lie in the key, it begins with the length of the first.
+            Function::LikeComputed | Function::Trim { .. } if known > 0 => bytes.saturating_mul(known),
+            Function::LikeComputed | Function::Trim { .. } => {
+                let first = number(&mut text.as_str()).and_then(|length| u64::try_from(length).ok());
+                bytes.saturating_mul(first.unwrap_or(bytes).max(1))
+            }
+            Function::Slice
+            | Function::Side { .. }
+            | Function::Position
+            | Function::Pad { .. }
+            | Function::Replace
+            | Function::Member { .. } => bytes.saturating_add(known),
+        };
+        of_steps(steps).saturating_add(1)
     }
 
     /// The result for a key; NULL for NULL.

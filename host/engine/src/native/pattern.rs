@@ -42,6 +42,17 @@ impl Pattern {
         Some(Pattern { runs, anchored_start, anchored_end })
     }
 
+    /// Comparisons of characters that a text of so many bytes takes, at most: every place of it may
+    /// be held against the whole of a run that is not at an end.
+    pub(crate) fn steps(&self, bytes: u64) -> u64 {
+        let plain = self.runs.iter().all(|run| run.iter().all(Option::is_some));
+        let longest = self.runs.iter().map(Vec::len).max().unwrap_or(0) as u64;
+        if self.runs.len() <= 1 && (plain || self.anchored_start || self.anchored_end) {
+            return bytes.saturating_add(longest);
+        }
+        bytes.saturating_mul(longest.max(1))
+    }
+
     /// Whether a text matches.
     pub(crate) fn matches(&self, text: &str) -> bool {
         // Most patterns are plain text between `%`: no need to count characters.

@@ -84,6 +84,8 @@ struct StepView {
     table: Option<TableView>,
     failure: Option<FailureView>,
     stopped: bool,
+    /// For authors: the agent never saw them.
+    denials: Vec<String>,
     state: String,
     used: String,
 }
@@ -257,6 +259,7 @@ impl StepView {
             failure: failure
                 .map(|failure| FailureView { code: failure.code.name(), message: shown(&failure.message, LONG) }),
             stopped: step.violation,
+            denials: step.denials.iter().map(|denial| shown(denial, LONG)).collect(),
             state: String::new(),
             used: used(&step.usage),
         }

@@ -157,6 +157,7 @@ impl Draft {
             observation,
             usage: if own { Usage::default() } else { usage },
             violation: false,
+            denials: Vec::new(),
             state: None,
         });
         self
@@ -178,7 +179,7 @@ impl Draft {
 
     fn judged(mut self, instance: u32, submission: Submission, verdict: Verdict) -> Draft {
         let usage = Usage { fuel: 40_000, ..Usage::default() };
-        self.judgements.push(Judgement { instance, submission, verdict, usage });
+        self.judgements.push(Judgement { instance, submission, verdict, usage, denials: Vec::new() });
         self
     }
 

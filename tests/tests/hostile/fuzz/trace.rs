@@ -37,7 +37,7 @@ fn trace() {
 
 /// The chain as the format's description has it, written here a second time.
 fn forged(events: &[String]) -> Vec<u8> {
-    let mut text = r#"{"format":"tribunal-trace","version":"1.0"}"#.to_owned();
+    let mut text = r#"{"format":"tribunal-trace","version":"1.1"}"#.to_owned();
     let mut hash = Digest::of(text.as_bytes());
     text.push('\n');
     for (number, event) in events.iter().enumerate() {

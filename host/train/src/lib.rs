@@ -26,13 +26,14 @@ pub mod sft;
 pub mod trajectory;
 mod update;
 
-pub use copying::practice;
 pub use checkpoint::{Checkpoint, Progress, STATE};
+pub use copying::practice;
 pub use error::TrainError;
 pub use health::Guard;
 pub use lesson::Lesson;
 pub use random::seed_of;
 pub use recipe::{
-    Advantage, CopyingRecipe, EvaluateRecipe, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
+    Advantage, CopyingRecipe, EvaluateRecipe, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection,
+    SftRecipe,
 };
 pub use update::{Clock, Timing, Update};

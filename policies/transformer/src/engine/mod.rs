@@ -6,6 +6,7 @@
 
 mod backward;
 mod block;
+mod collect;
 mod forward;
 mod weights;
 
@@ -17,7 +18,7 @@ pub(crate) use weights::{BlockWeights, Guards, Weights};
 use crate::{Packed, Shape};
 
 /// Rows in a piece of work.
-pub(crate) const PIECE: usize = 96;
+pub(crate) const PIECE: usize = 192;
 
 /// Where a sequence lies among the packed rows.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::LANES;
 use super::panels::{Matrix, Panels};
 
 /// What happens to what the result held before.
@@ -73,7 +74,7 @@ impl Product<'_> {
                             _ => tile.of_rows::<S, M>(simd, left, a.row, depth, right),
                         }
                     } else {
-                        tile.of_columns::<S, M>(simd, &left[row * depth..][..M * depth], right);
+                        tile.of_columns::<S, M>(simd, &left[row / M * tile_room::<M>(depth)..][..M * depth], right);
                     }
                 }
             }
@@ -92,15 +93,23 @@ fn tall<const M: usize>(rows: usize) -> usize {
     }
 }
 
+/// Distance between interleaved tiles: a cache line more than they need, or else the same row of
+/// every tile would fall into the same few places of the first-level cache.
+#[inline(always)]
+fn tile_room<const M: usize>(depth: usize) -> usize {
+    depth * M + LANES
+}
+
 /// Interleaves the rows of each tile: one column of a tile after another.
 #[inline(always)]
 fn pack_left<const M: usize>(left: &mut Vec<f32>, a: Matrix<'_>, from: usize, depth: usize) {
-    left.resize(a.rows.next_multiple_of(M) * depth, 0.0);
+    let room = tile_room::<M>(depth);
+    left.resize(a.rows.div_ceil(M) * room, 0.0);
     // One column of the left-hand side after another: they lie far apart, their rows side by side.
     for step in 0..depth {
         let source = &a.data[(from + step) * a.col..];
         for (tile, row) in (0..a.rows).step_by(M).enumerate() {
-            let target = &mut left[(tile * depth + step) * M..][..M];
+            let target = &mut left[tile * room + step * M..][..M];
             match source[row * a.row..].first_chunk::<M>() {
                 Some(source) if a.row == 1 && row + M <= a.rows => target.copy_from_slice(source),
                 _ => {
@@ -177,6 +186,67 @@ impl Tile<'_> {
                     simd.partial_store_f32s(target, after);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::panels::Packed;
+    use crate::kernels::pool::Pool;
+
+    fn numbers(count: usize, salt: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * salt % 211) as f32 - 105.0) / 100.0).collect()
+    }
+
+    /// A matrix in each of the layouts that a left-hand side comes in.
+    fn layouts(data: &[f32], rows: usize, cols: usize) -> [(Vec<f32>, Matrix<'static>); 3] {
+        let empty: &'static [f32] = &[];
+        let at = |row: usize, col: usize| data[row * cols + col];
+        let across = (0..cols).flat_map(|col| (0..rows).map(move |row| at(row, col))).collect();
+        let mut wide = vec![f32::NAN; rows * cols * 6];
+        (0..rows * cols).for_each(|i| wide[i / cols * cols * 6 + i % cols * 3] = data[i]);
+        let matrix = |row, col| Matrix { data: empty, rows, cols, row, col };
+        [(data.to_vec(), matrix(cols, 1)), (across, matrix(1, rows)), (wide, matrix(cols * 6, 3))]
+    }
+
+    #[test]
+    fn every_size_and_layout_is_right_and_has_the_same_bits() {
+        let pool = Pool::new(2).unwrap();
+        for (m, n, k) in [(1, 1, 1), (2, 33, 5), (3, 31, 257), (5, 64, 300), (8, 32, 256), (13, 70, 601), (29, 5, 48)] {
+            let (a, b) = (numbers(m * k, 37), numbers(k * n, 53));
+            let mut packed = Packed::default();
+            packed.fill(&pool, Matrix::rows(&b, k, n, n));
+            let mut first: Option<Vec<f32>> = None;
+            for (data, matrix) in layouts(&a, m, k) {
+                let left = Matrix { data: &data, ..matrix };
+                // One column more than the product has: it must stay as it was.
+                let mut c = vec![7.0; m * (n + 1)];
+                multiply(left, packed.view(), &mut c, n + 1, Into::Replace);
+                for (row, c) in c.chunks_exact(n + 1).enumerate() {
+                    let exact = |col: usize| -> f64 {
+                        (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col])).sum()
+                    };
+                    let worst = (0..n).map(|col| (f64::from(c[col]) - exact(col)).abs()).fold(0.0, f64::max);
+                    assert!(worst < 1e-4 && c[n] == 7.0, "{m} x {n} x {k}, row {row}: {worst}");
+                    // Alone a row has the same bits.
+                    let mut alone = vec![0.0; n];
+                    multiply(left.slice_rows(row, 1), packed.view(), &mut alone, n, Into::Replace);
+                    assert_eq!(alone, c[..n], "{m} x {n} x {k}, row {row}");
+                }
+                let mut twice = c.clone();
+                multiply(left, packed.view(), &mut twice, n + 1, Into::Add);
+                assert!(twice.iter().zip(&c).all(|(twice, c)| (twice - 2.0 * c).abs() < 1e-4 || *c == 7.0));
+                assert_eq!(*first.get_or_insert_with(|| c.clone()), c, "layouts differ");
+            }
+            // The right-hand side from its transpose.
+            let across: Vec<f32> =
+                (0..n).flat_map(|col| (0..k).map(|row| b[row * n + col]).collect::<Vec<_>>()).collect();
+            packed.fill(&pool, Matrix::rows(&across, n, k, k).transposed());
+            let mut c = vec![7.0; m * (n + 1)];
+            multiply(Matrix::rows(&a, m, k, k), packed.view(), &mut c, n + 1, Into::Replace);
+            assert_eq!(first, Some(c));
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod fixture;
 mod grpo;
+mod model;
 mod optimizer;
 mod pretrained;
 mod sampler;

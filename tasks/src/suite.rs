@@ -140,7 +140,8 @@ impl Suite {
         let Some(Variation { words, words_file, texts: [shape, terms] }) = &schema.variation else {
             return Ok(None);
         };
-        let words = vary::draw(words_file, words, &self.words[side], of, number)?;
+        let words =
+            vary::draw(words_file, words, &self.words[side], of, number, side == 0 && !number.is_multiple_of(4))?;
         let file = |path: &str| format!("{path} (variant {number})");
         let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
         read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms)).map(Some)

@@ -1,7 +1,9 @@
 //! Variants of a schema: the same shape, said in other words. `words.toml` beside a schema names
 //! the words that are replaced, wherever they stand whole or as a part of a name, in all of the
 //! schema's files; what replaces them is drawn from the lists of `words.toml` in the folder of the
-//! schemas. Variant 7 of `sales` is the schema `sales~7`, and is the same whatever else is made.
+//! schemas, or made up of syllables: lists alone would be learned by heart, and a name that nobody
+//! has seen would still be strange. Variant 7 of `sales` is the schema `sales~7`, and is the same
+//! whatever else is made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +41,7 @@ pub(crate) fn variant(of: &SchemaRef, number: u32) -> SchemaRef {
     SchemaRef { name: format!("{}~{number}", of.name), version: of.version }
 }
 
-/// Draws what replaces each form in one variant: no word twice, and none that the schema itself
-/// uses elsewhere.
+/// Draws what replaces each form in one variant, no word twice: from the lists, or made up.
 ///
 /// # Errors
 /// A list that does not exist, has no entry of as many forms, or is used up.
@@ -50,8 +51,10 @@ pub(crate) fn draw(
     lists: &WordLists,
     schema: &SchemaRef,
     number: u32,
+    made_up: bool,
 ) -> Result<BTreeMap<String, String>, TasksError> {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut invented_before = BTreeSet::new();
     let mut replaced = BTreeMap::new();
     for (place, draw) in words.draws.iter().enumerate() {
         let fault = |why: String| TasksError::invalid(file, format!("draws, {}", draw.forms.join("/")), why);
@@ -64,13 +67,39 @@ pub(crate) fn draw(
         };
         let free: Vec<&Vec<String>> = list.iter().filter(free).collect();
         let parts = ["variant", &schema.to_string(), &number.to_string(), &place.to_string()];
-        let entry = Stream::new(0, &parts).pick(&free).copied().ok_or_else(|| {
+        let mut stream = Stream::new(0, &parts);
+        let entry = stream.pick(&free).copied().ok_or_else(|| {
             fault(format!("no free entry of {} forms is left in the list `{}`", draw.forms.len(), draw.list))
         })?;
         taken.extend(entry.iter().map(String::as_str));
-        replaced.extend(draw.forms.iter().cloned().zip(entry.iter().cloned()));
+        let made_up = made_up.then(|| invented(&mut stream, &mut invented_before, draw.forms.len())).flatten();
+        let entry = made_up.unwrap_or_else(|| entry.clone());
+        replaced.extend(draw.forms.iter().cloned().zip(entry));
     }
     Ok(replaced)
+}
+
+/// Syllables of made-up words: a beginning and an ending that English puts together now and then.
+const ONSETS: [&str; 22] =
+    ["b", "br", "c", "d", "dr", "f", "g", "gl", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "t", "tr", "v", "z"];
+const RHYMES: [&str; 20] =
+    ["a", "e", "i", "o", "u", "an", "el", "in", "or", "um", "ar", "en", "is", "on", "al", "er", "ik", "ot", "us", "am"];
+
+/// A word of two or three syllables that was not made up before, in as many forms as are asked for:
+/// the word, and its plural.
+fn invented(stream: &mut Stream, before: &mut BTreeSet<String>, forms: usize) -> Option<Vec<String>> {
+    for _ in 0..16 {
+        let mut word = String::new();
+        for _ in 0..2 + stream.index(2) {
+            word.push_str(ONSETS[stream.index(ONSETS.len())]);
+            word.push_str(RHYMES[stream.index(RHYMES.len())]);
+        }
+        if word.len() >= 4 && before.insert(word.clone()) {
+            let plural = format!("{word}s");
+            return Some([word, plural].into_iter().take(forms).collect());
+        }
+    }
+    None
 }
 
 /// The text with words replaced: a word is a run of ASCII letters, so that `bill` in `bill_id` is one.
@@ -119,15 +148,19 @@ mod tests {
         let lists = WordLists::from([("l".to_owned(), vec![vec!["x".to_owned()], vec!["y".to_owned()]])]);
         let schema = SchemaRef { name: "s".to_owned(), version: 1 };
         let two = file(&[("l", &["a"]), ("l", &["b"])]);
-        let drawn: Vec<_> = (0..20).map(|number| draw("f", &two, &lists, &schema, number).unwrap()).collect();
+        let drawn: Vec<_> = (0..20).map(|number| draw("f", &two, &lists, &schema, number, false).unwrap()).collect();
         assert!(drawn.iter().all(|words| words["a"] != words["b"]));
         // Both orders come up, and asking again gives the same.
         assert!(drawn.iter().any(|words| words["a"] == "x") && drawn.iter().any(|words| words["a"] == "y"));
-        assert_eq!(draw("f", &two, &lists, &schema, 3).unwrap(), drawn[3]);
+        assert_eq!(draw("f", &two, &lists, &schema, 3, false).unwrap(), drawn[3]);
+        // Made-up words: the same again, and none twice in a schema.
+        let made_up = draw("f", &two, &lists, &schema, 3, true).unwrap();
+        assert_eq!(draw("f", &two, &lists, &schema, 3, true).unwrap(), made_up);
+        assert!(made_up["a"] != made_up["b"] && made_up["a"].len() >= 4, "{made_up:?}");
         let three = file(&[("l", &["a"]), ("l", &["b"]), ("l", &["c"])]);
-        let fault = draw("f", &three, &lists, &schema, 0).unwrap_err().to_string();
+        let fault = draw("f", &three, &lists, &schema, 0, false).unwrap_err().to_string();
         assert!(fault.contains("no free entry of 1 forms is left"), "{fault}");
-        let fault = draw("f", &file(&[("m", &["a"])]), &lists, &schema, 0).unwrap_err().to_string();
+        let fault = draw("f", &file(&[("m", &["a"])]), &lists, &schema, 0, false).unwrap_err().to_string();
         assert!(fault.contains("no list `m`"), "{fault}");
     }
 }

@@ -21,7 +21,7 @@ fn what_is_wrong_is_named() {
         ("heads = 4", "heads = 5", "model"),
         ("group = 12", "group = 1", "grpo.group: at least 2 expected"),
         ("detours = 0.1", "detours = 1.5", "sft.detours: a share"),
-        ("batch_tokens = 6144", "batch_tokens = 100", "sft.batch_tokens"),
+        ("batch_tokens = 2048", "batch_tokens = 100", "sft.batch_tokens"),
         ("probes = 8", "probes = 3", "pool.probes: at least 4"),
         ("call_tokens = 200", "call_tokens = 0", "rollout"),
     ] {

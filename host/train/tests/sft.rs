@@ -51,8 +51,8 @@ fn a_step_is_the_same_in_one_pass_or_in_several_and_the_loss_falls() {
         let batch: Vec<&Sample> = samples.iter().collect();
         let losses: Vec<f64> = (1..=30)
             .map(|step| {
-                let update =
-                    sft::step(&mut model, &mut optimizer, &batch, (step, 30), &recipe(1, 1000), &Still).unwrap();
+                let step = sft::Step { phase: "sft", number: step, rate: recipe(1, 1000).rate(step, 30) };
+                let update = sft::step(&mut model, &mut optimizer, &batch, &step, &Still).unwrap();
                 update.get("loss").unwrap()
             })
             .collect();

@@ -1,4 +1,5 @@
 //! Supervised fine-tuning: which samples are seen when, and that a loss falls on what is learned alone.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use tribunal_train::trajectory::Sample;
 use tribunal_train::{Clock, Recipe, SftRecipe, sft};

@@ -73,13 +73,13 @@ fn play(job: &Job<'_>, policy: &str, checkpoint: &Checkpoint, lessons: &[Lesson]
         let trace =
             |lesson: usize, number: u32| run.at(&RunFolder::trace_name(policy, &part[lesson].task().id, number));
         let mut attempts = Vec::new();
-        for lesson in 0..part.len() {
+        for (lesson, ready) in part.iter().enumerate() {
             for number in 0..recipe.evaluate.attempts {
                 if done.contains(&trace(lesson, number)) {
                     bar.step();
                     continue;
                 }
-                let seed = seed_of(recipe.seed, &["evaluate", &part[lesson].task().id, &number.to_string()]);
+                let seed = seed_of(recipe.seed, &["evaluate", &ready.task().id, &number.to_string()]);
                 attempts.push(Attempt { lesson, number, seed });
             }
         }

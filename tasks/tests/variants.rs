@@ -1,4 +1,5 @@
 //! Variants of schemas: the same shape in other words, for training alone.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
 

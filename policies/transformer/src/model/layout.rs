@@ -91,11 +91,11 @@ impl Places {
 pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
     // By fan-in, so that narrow models attend as sharply as wide ones from the first step on. Each
     // block adds twice to the residual stream; its outputs begin smaller so that it stays level, and
-    // the embeddings begin larger, so that a token is not lost among what its neighbours add.
+    // embeddings small enough that at first every token is about as likely as any other.
     let by = |width: usize, scale: f64| Start::Normal(scale / (width as f64).sqrt());
     let normal = by(shape.dim, 0.5);
     let residual = |width: usize| by(width, 0.5 / (2.0 * shape.layers as f64).sqrt());
-    let embedding = by(shape.dim, 1.0);
+    let embedding = by(shape.dim, 0.25);
     let entry =
         |name: String, dims: &[usize], start| Entry { name, dims: dims.to_vec(), decays: dims.len() > 1, start };
     let qkv = shape.query() + 2 * shape.key();

@@ -19,7 +19,7 @@ fn a_seed_decides_every_weight() {
     assert_eq!(weights(&model).iter().map(Vec::len).sum::<usize>(), untied.parameters());
     // Untrained, every token is about as likely as any other.
     let entropy = model.measure(&batch()).unwrap().entropy;
-    assert!(entropy.iter().all(|entropy| (entropy - 61f32.ln()).abs() < 0.1), "{entropy:?}");
+    assert!(entropy.iter().all(|entropy| (entropy - 61f32.ln()).abs() < 0.2), "{entropy:?}");
 }
 
 #[test]

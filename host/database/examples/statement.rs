@@ -1,4 +1,4 @@
-//! Times the way of one statement: `cargo run -p tribunal-database --example speed`.
+//! Times the way of one statement: `cargo run -p tribunal-database --example statement`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -92,6 +92,23 @@ pub struct RunArguments {
     pub overwrite: bool,
 }
 
+/// Where plugins and caches are, and how a command works and prints.
+#[derive(Clone, Debug, Args)]
+pub struct MachineArguments {
+    /// The folder of built plugins [default: beside this program, or target/plugins]
+    #[arg(long, env = "TRIBUNAL_PLUGINS")]
+    pub plugins: Option<PathBuf>,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// How many workers [default: one for each core]
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Args)]
 pub struct TrainArguments {
     /// The recipe: `quick`, or a file
@@ -108,36 +125,16 @@ pub struct TrainArguments {
     /// Start anew in a folder that exists
     #[arg(long)]
     pub overwrite: bool,
-    /// The folder of built plugins [default: beside this program, or target/plugins]
-    #[arg(long, env = "TRIBUNAL_PLUGINS")]
-    pub plugins: Option<PathBuf>,
-    /// The folder of compiled plugins
-    #[arg(long, env = "TRIBUNAL_CACHE")]
-    pub cache: Option<PathBuf>,
-    /// How many workers [default: one for each core]
-    #[arg(long)]
-    pub jobs: Option<usize>,
-    /// Print JSON for machines instead of text for people
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArguments,
 }
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
     /// A trace file, or a run folder for all of its traces
     pub trace: PathBuf,
-    /// The folder of built plugins [default: beside this program, or target/plugins]
-    #[arg(long, env = "TRIBUNAL_PLUGINS")]
-    pub plugins: Option<PathBuf>,
-    /// The folder of compiled plugins
-    #[arg(long, env = "TRIBUNAL_CACHE")]
-    pub cache: Option<PathBuf>,
-    /// How many workers [default: one for each core]
-    #[arg(long)]
-    pub jobs: Option<usize>,
-    /// Print JSON for machines instead of text for people
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArguments,
 }
 
 #[derive(Debug, Args)]

@@ -178,18 +178,7 @@ impl Workshop {
     pub fn make_place(&self, slot: &Slot) -> (Option<Task>, Vec<Refused>) {
         let Kind::Made(suite) = &self.opened.kind else { return (None, Vec::new()) };
         let maker = Maker::new(&self.stage, &self.library);
-        let mut refused = Vec::new();
-        for attempt in std::iter::once(0).chain(FURTHER_DRAFTS) {
-            let made = match suite.draft(slot, self.seed, attempt) {
-                Ok(draft) => maker.make(&draft),
-                Err(why) => Err(Refused { task: slot.id(), reason: format!("no further draft: {why}") }),
-            };
-            match made {
-                Ok(task) => return (Some(task), refused),
-                Err(why) => refused.push(why),
-            }
-        }
-        (None, refused)
+        self.try_drafts(suite, &maker, slot, None)
     }
 
     /// Lets the data go that tasks were made of; what is needed again is made again.
@@ -245,7 +234,7 @@ impl Workshop {
         let maker = Maker::new(&self.stage, &self.library);
         let bar = output::progress("making tasks", slots.len() as u64);
         let results = work::all(&slots, jobs, |(slot, draft)| {
-            let result = self.make_one(suite, &maker, slot, draft);
+            let result = self.try_drafts(suite, &maker, slot, Some(draft));
             bar.step();
             Ok(result)
         })?;
@@ -260,17 +249,23 @@ impl Workshop {
         Ok(Some(made))
     }
 
-    /// Puts the draft of one place on trial; while it is refused, other drafts for that place.
-    fn make_one(&self, suite: &Suite, maker: &Maker<'_>, slot: &Slot, draft: &Draft) -> (Option<Task>, Vec<Refused>) {
+    /// Puts drafts of one place on trial until one passes: the given one, or else the place's own, then
+    /// further ones.
+    fn try_drafts(
+        &self,
+        suite: &Suite,
+        maker: &Maker<'_>,
+        slot: &Slot,
+        first: Option<&Draft>,
+    ) -> (Option<Task>, Vec<Refused>) {
         let mut refused = Vec::new();
-        match maker.make(draft) {
-            Ok(task) => return (Some(task), refused),
-            Err(why) => refused.push(why),
-        }
-        for attempt in FURTHER_DRAFTS {
-            let made = match suite.draft(slot, self.seed, attempt) {
-                Ok(draft) => maker.make(&draft),
-                Err(why) => Err(Refused { task: slot.id(), reason: format!("no further draft: {why}") }),
+        for attempt in std::iter::once(0).chain(FURTHER_DRAFTS) {
+            let made = match first.filter(|_| attempt == 0) {
+                Some(draft) => maker.make(draft),
+                None => match suite.draft(slot, self.seed, attempt) {
+                    Ok(draft) => maker.make(&draft),
+                    Err(why) => Err(Refused { task: slot.id(), reason: format!("no further draft: {why}") }),
+                },
             };
             match made {
                 Ok(task) => return (Some(task), refused),

@@ -8,14 +8,12 @@ use tribunal_transformer::{AdamW, Gradients, Model, Packed, Sampler};
 use crate::credit::{Group, Method};
 use crate::error::TrainError;
 use crate::lesson::Lesson;
+use crate::passes::passes;
 use crate::pool::Pool;
 use crate::random::seed_of;
 use crate::recipe::{GrpoRecipe, Recipe};
 use crate::rollout::{self, Attempt, Rollout};
 use crate::update::{Clock, Timing, Update};
-
-/// Tokens of one forward pass. Bounds the memory of a step.
-const PASS_TOKENS: usize = 4_096;
 
 /// How often a void attempt is played again before its group is given up.
 const REFILLS: u32 = 2;
@@ -264,7 +262,7 @@ fn gradients(
     let whole = Whole { tokens, sequences: part.len(), rollouts: part.len() };
     let mut gradients: Option<Gradients> = None;
     let mut replay: f64 = 0.0;
-    for pass in passes(part) {
+    for pass in passes(part, |one| one.rollout.tokens.len()) {
         let packed = packed(pass)?;
         let scores = model.forward(&packed)?;
         let behaviour: Vec<f32> = choices(pass).map(|choice| choice.behaviour).collect();
@@ -305,23 +303,6 @@ fn packed(pass: &[Credited<'_>]) -> Result<Packed, TrainError> {
         packed.push(&one.rollout.tokens, scored)?;
     }
     Ok(packed)
-}
-
-/// Runs of rollouts that fit one pass. Rollouts without advantage are read too where a KL wants them.
-fn passes<'a, 'r>(part: &'a [Credited<'r>]) -> Vec<&'a [Credited<'r>]> {
-    let mut passes = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (place, one) in part.iter().enumerate() {
-        if tokens + one.rollout.tokens.len() > PASS_TOKENS && place > start {
-            passes.push(&part[start..place]);
-            (start, tokens) = (place, 0);
-        }
-        tokens += one.rollout.tokens.len();
-    }
-    if start < part.len() {
-        passes.push(&part[start..]);
-    }
-    passes
 }
 
 /// What an update's passes add up to.

@@ -18,6 +18,7 @@ mod error;
 pub mod grpo;
 mod health;
 mod lesson;
+mod passes;
 pub mod pool;
 mod random;
 mod recipe;

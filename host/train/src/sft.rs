@@ -4,13 +4,11 @@ use tribunal_transformer::losses::sft;
 use tribunal_transformer::{AdamW, Gradients, Model, Packed, cosine};
 
 use crate::error::TrainError;
+use crate::passes::passes;
 use crate::random::Stream;
 use crate::recipe::SftRecipe;
 use crate::trajectory::Sample;
 use crate::update::{Clock, Update};
-
-/// Tokens of one forward pass; a step of more is computed in parts. Bounds the memory of a step.
-const PASS_TOKENS: usize = 4_096;
 
 /// Which samples each step of a whole training takes, in order: every epoch in another order, steps
 /// filled up to their tokens.
@@ -72,7 +70,7 @@ pub fn step(
     let total: usize = samples.iter().map(|sample| sample.learned.len()).sum();
     let mut gradients: Option<Gradients> = None;
     let (mut loss, mut tokens) = (0.0, 0);
-    for part in parts(samples) {
+    for part in passes(samples, |sample| sample.tokens.len()) {
         let mut packed = Packed::new();
         for sample in part {
             packed.push(&sample.tokens, sample.learned.iter().map(|place| (*place, None)))?;
@@ -109,7 +107,7 @@ pub fn step(
 pub fn measure(model: &Model, samples: &[Sample]) -> Result<(f64, f64), TrainError> {
     let (mut total, mut count, mut sure) = (0.0, 0, 0);
     let all: Vec<&Sample> = samples.iter().collect();
-    for part in parts(&all) {
+    for part in passes(&all, |sample| sample.tokens.len()) {
         let mut packed = Packed::new();
         for sample in part {
             packed.push(&sample.tokens, sample.learned.iter().map(|place| (*place, None)))?;
@@ -123,21 +121,4 @@ pub fn measure(model: &Model, samples: &[Sample]) -> Result<(f64, f64), TrainErr
         }
     }
     Ok((total / count.max(1) as f64, sure as f64 / samples.len().max(1) as f64))
-}
-
-/// Runs of samples that fit one pass.
-fn parts<'a, 's>(samples: &'a [&'s Sample]) -> Vec<&'a [&'s Sample]> {
-    let mut parts = Vec::new();
-    let (mut start, mut tokens) = (0, 0);
-    for (place, sample) in samples.iter().enumerate() {
-        if tokens + sample.tokens.len() > PASS_TOKENS && place > start {
-            parts.push(&samples[start..place]);
-            (start, tokens) = (place, 0);
-        }
-        tokens += sample.tokens.len();
-    }
-    if start < samples.len() {
-        parts.push(&samples[start..]);
-    }
-    parts
 }

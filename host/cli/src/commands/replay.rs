@@ -33,17 +33,17 @@ pub fn run(arguments: &ReplayArguments) -> Result<bool> {
         (RunFolder::of_trace(&arguments.trace)?, vec![arguments.trace.clone()])
     };
     let file = folder.run_file()?;
-    let stage = stage_for(&file.suite, arguments.plugins.as_deref(), arguments.cache.as_deref())?;
+    let stage = stage_for(&file.suite, arguments.machine.plugins.as_deref(), arguments.machine.cache.as_deref())?;
     let tasks: BTreeMap<String, Task> = folder.tasks()?.into_iter().map(|task| (task.id.clone(), task)).collect();
     let bar = output::progress("replay", traces.len() as u64);
-    let outcomes = work::all(&traces, work::jobs(arguments.jobs), |trace| {
+    let outcomes = work::all(&traces, work::jobs(arguments.machine.jobs), |trace| {
         let outcome = replay_one(trace, &tasks, &stage)?;
         bar.step();
         Ok(outcome)
     })?;
     bar.finish();
     let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-    show(&outcomes, arguments.json)?;
+    show(&outcomes, arguments.machine.json)?;
     Ok(outcomes.iter().all(|outcome| outcome.identical))
 }
 

@@ -35,7 +35,7 @@ pub fn evaluate(job: &Job<'_>) -> Result<bool> {
             return Ok(false);
         }
     }
-    report::show(&run, job.arguments.json)?;
+    report::show(&run, job.arguments.machine.json)?;
     Ok(true)
 }
 

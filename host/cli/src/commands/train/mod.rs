@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result, bail};
 use tribunal_train::{Clock as _, Recipe};
 
-use crate::args::{PlaceArguments, TrainArguments};
+use crate::args::{MachineArguments, PlaceArguments, TrainArguments};
 use crate::{output, work};
 use folder::TrainingFolder;
 
@@ -61,13 +61,13 @@ struct Job<'a> {
 impl Job<'_> {
     /// Where tasks are made, from a seed.
     fn place(&self, seed: u64, tasks: Option<usize>) -> PlaceArguments {
-        let TrainArguments { plugins, cache, jobs, json, .. } = self.arguments;
+        let MachineArguments { plugins, cache, jobs, json } = &self.arguments.machine;
         let (suite, plugins, cache) = (self.recipe.suite.clone(), plugins.clone(), cache.clone());
         PlaceArguments { suite, plugins, cache, seed, jobs: *jobs, tasks, json: *json }
     }
 
     fn jobs(&self) -> usize {
-        work::jobs(self.arguments.jobs)
+        work::jobs(self.arguments.machine.jobs)
     }
 }
 

@@ -108,11 +108,13 @@ impl Suite {
     /// # Errors
     /// A fault in the words, or in what they make of the schema's files.
     pub fn with_variants(mut self, count: u32) -> Result<Suite, TasksError> {
-        for name in self.file.splits.train_schemas.clone() {
-            let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
-            for number in 1..=count {
-                let Some(made) = self.variant(&schema, number, 0)? else { break };
-                let named = vary::variant(&schema, number);
+        let read = |name: &String| schema_ref(name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why));
+        let schemas: Vec<SchemaRef> = self.file.splits.train_schemas.iter().map(read).collect::<Result<_, _>>()?;
+        // Schemas take turns, so that few tasks already stand on all of them.
+        for number in 1..=count {
+            for schema in &schemas {
+                let Some(made) = self.variant(schema, number, 0)? else { continue };
+                let named = vary::variant(schema, number);
                 self.file.splits.train_schemas.push(named.to_string());
                 self.schemas.insert(named, made);
             }
@@ -144,7 +146,11 @@ impl Suite {
             vary::draw(words_file, words, &self.words[side], of, number, side == 0 && !number.is_multiple_of(4))?;
         let file = |path: &str| format!("{path} (variant {number})");
         let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
-        read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms)).map(Some)
+        let mut made = read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms))?;
+        if side == 0 {
+            vary::shuffle_columns(&mut made.shape, of, number);
+        }
+        Ok(Some(made))
     }
 
     /// Its name.

@@ -12,6 +12,7 @@ use tribunal_protocol::task::SchemaRef;
 
 use crate::error::TasksError;
 use crate::random::Stream;
+use crate::shape::Shape;
 
 /// Lists of words: each entry holds the forms of one word.
 pub(crate) type WordLists = BTreeMap<String, Vec<Vec<String>>>;
@@ -79,22 +80,60 @@ pub(crate) fn draw(
     Ok(replaced)
 }
 
-/// Syllables of made-up words: a beginning and an ending that English puts together now and then.
-const ONSETS: [&str; 22] =
-    ["b", "br", "c", "d", "dr", "f", "g", "gl", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "t", "tr", "v", "z"];
-const RHYMES: [&str; 20] =
-    ["a", "e", "i", "o", "u", "an", "el", "in", "or", "um", "ar", "en", "is", "on", "al", "er", "ik", "ot", "us", "am"];
+/// Puts the columns of every table into another order, the first (its number) apart: where a column
+/// stands must be read too.
+pub(crate) fn shuffle_columns(shape: &mut Shape, schema: &SchemaRef, number: u32) {
+    for (place, table) in shape.tables.iter_mut().enumerate() {
+        let parts = ["columns", &schema.to_string(), &number.to_string(), &place.to_string()];
+        let mut stream = Stream::new(0, &parts);
+        for last in (2..table.columns.len()).rev() {
+            table.columns.swap(last, 1 + stream.index(last));
+        }
+    }
+}
 
-/// A word of two or three syllables that was not made up before, in as many forms as are asked for:
-/// the word, and its plural.
+/// What made-up words are put together from: the beginnings and endings of English syllables, so that
+/// the letters of a word that nobody has seen still stand together as they do in words.
+const ONSETS: &str = "b bl br c ch cl cr d dr f fl fr g gl gr h j k kn l m n p ph pl pr qu r s sc sh sk sl sm sn sp st \
+str sw t th tr tw v w wh y z";
+const RHYMES: &str = "a e i o u ab ack ade ag ail ain ake al am an and ane ap ar ard are ark art ash ast at ate ave aw \
+ay each ead eam ean ear ed ee eel een eet ell em en end ent er ern est et ew ice ick id ide ife ight ike ill im in ind \
+ine ing ink int ip ire is ish ist it ite ive ob ock od oke ol old om on one ong ood ook ool oon oot op or ord ore ork \
+orm ort ose ot ough ound our ous out ow oy ub uck ud ue ug ull um un ump une ung ur ure urn us ush ust ut y";
+
+/// One of the words of a list.
+fn part<'a>(stream: &mut Stream, list: &'a str) -> &'a str {
+    let words: Vec<&str> = list.split(' ').collect();
+    words[stream.index(words.len())]
+}
+
+/// Words of SQL, which no name should be.
+const RESERVED: &str = "between case cast cross date desc distinct else exists false from full group having inner \
+integer into join left like limit null offset order outer right select table text then true union using values when \
+where with";
+
+/// The letters, each as often as in a hundred letters of English or so.
+const LETTERS: &str = "aaaaaaaabbccccddddeeeeeeeeeeeeffgghhhhhiiiiiiijkllllmmmnnnnnnnoooooooppqrrrrrrssssssttttttttuuuvwwxyyz";
+
+/// A word of one to three syllables, or of letters in any order (what stands beside what in words
+/// must not be learned instead of reading), now and then of two parts; none that was made up before,
+/// in as many forms as are asked for: the word, and its plural.
 fn invented(stream: &mut Stream, before: &mut BTreeSet<String>, forms: usize) -> Option<Vec<String>> {
     for _ in 0..16 {
         let mut word = String::new();
-        for _ in 0..2 + stream.index(2) {
-            word.push_str(ONSETS[stream.index(ONSETS.len())]);
-            word.push_str(RHYMES[stream.index(RHYMES.len())]);
+        for syllable in 0..1 + stream.index(3) {
+            if syllable == 1 && stream.index(6) == 0 {
+                word.push('_');
+            }
+            if stream.index(2) == 0 {
+                word.push_str(part(stream, ONSETS));
+                word.push_str(part(stream, RHYMES));
+            } else {
+                let letters = LETTERS.as_bytes();
+                (0..2 + stream.index(3)).for_each(|_| word.push(char::from(letters[stream.index(letters.len())])));
+            }
         }
-        if word.len() >= 4 && before.insert(word.clone()) {
+        if (4..=11).contains(&word.len()) && !RESERVED.split(' ').any(|other| other == word) && before.insert(word.clone()) {
             let plural = format!("{word}s");
             return Some([word, plural].into_iter().take(forms).collect());
         }

@@ -9,6 +9,11 @@ use crate::error::TrainError;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
+/// Base of the rotary embedding. Heads are narrow, and copying finds what stands far back by what it
+/// is: with so long wavelengths, two thirds of a head hardly turn within a context, and the rest tell
+/// positions.
+const THETA: f32 = 1e10;
+
 /// A whole training. Every number that decides a weight is in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,6 +95,10 @@ pub struct SftRecipe {
     /// The share of trajectories that take a detour: a wrong query first, then the recovery.
     #[serde(default)]
     pub detours: f64,
+    /// Tasks of the suite's own splits whose solutions are measured now and then, and never learned
+    /// from nor decided by: what is learned by heart shows there. 0: none.
+    #[serde(default)]
+    pub watch: usize,
     /// How often each trajectory is seen.
     pub epochs: u32,
     /// Tokens of one step.
@@ -258,7 +267,7 @@ impl Recipe {
     #[must_use]
     pub fn shape(&self, vocabulary: usize) -> Shape {
         let ModelRecipe { dim, layers, heads, kv_heads, hidden, context, .. } = self.model;
-        let (vocab, theta, eps) = (vocabulary, 10_000.0, 1e-5);
+        let (vocab, theta, eps) = (vocabulary, THETA, 1e-5);
         Shape {
             vocab,
             dim,
@@ -271,7 +280,7 @@ impl Recipe {
             eps,
             tied: true,
             bias: false,
-            previous: true,
+            earlier: 2,
             head_dim: None,
         }
     }

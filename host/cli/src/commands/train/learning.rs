@@ -1,5 +1,6 @@
 //! Supervised fine-tuning, then policy optimisation; a checkpoint now and then.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -11,7 +12,7 @@ use tribunal_train::trajectory::Sample;
 use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, practice, seed_of, sft};
 use tribunal_transformer::{AdamW, Device, Model, Sampler, Settings};
 
-use super::samples::{self, Start};
+use super::samples::{self, Start, Watched};
 use super::{Job, stopped};
 use crate::datasets::Workshop;
 use crate::folder::write;
@@ -19,6 +20,9 @@ use crate::output;
 
 /// Steps of supervised fine-tuning between checkpoints.
 const SFT_CHECKPOINT: u64 = 50;
+
+/// Steps of supervised fine-tuning between measurements of what is watched.
+const WATCH: u64 = 250;
 
 /// Learns; says whether it came to the end.
 pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
@@ -30,13 +34,13 @@ pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
     let done = checkpoint.progress.clone();
     job.folder.keep_updates(|update| match update.phase.as_str() {
         "copying" => done.sft_steps > 0,
-        "sft" => update.update <= done.sft_steps,
+        "sft" | "watch" => update.update <= done.sft_steps,
         _ => update.update <= done.grpo_updates,
     })?;
     if !checkpoint.progress.sft_done && !practise(job, &mut checkpoint)? {
         return Ok(false);
     }
-    if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start.samples)? {
+    if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start)? {
         return Ok(false);
     }
     match &job.recipe.grpo {
@@ -90,8 +94,9 @@ fn practise(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<bool> {
 }
 
 /// Whether supervised fine-tuning came to its end.
-fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> Result<bool> {
+fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, start: &Start) -> Result<bool> {
     let recipe = &job.recipe.sft;
+    let samples = &start.samples;
     let steps = sft::steps(samples, recipe, job.recipe.seed);
     let Some(mut optimizer) = checkpoint.optimizer.take() else {
         bail!("{}: no optimizer in it, so this training cannot go on", job.folder.at("latest").display());
@@ -107,6 +112,9 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> 
         bar.say(&line(&update, &["loss", "tokens_per_second"]));
         bar.step();
         checkpoint.progress.sft_steps = number;
+        if number.is_multiple_of(WATCH) || index + 1 == steps.len() {
+            watch(job, &checkpoint.model, &start.watched, number)?;
+        }
         if number.is_multiple_of(SFT_CHECKPOINT) || stopped() {
             checkpoint.optimizer = Some(optimizer);
             checkpoint.save(&job.folder.at("latest"))?;
@@ -125,6 +133,37 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> 
     checkpoint.optimizer = Some(AdamW::new(&checkpoint.model, settings)?);
     checkpoint.save(&job.folder.at("latest"))?;
     Ok(true)
+}
+
+/// Measures the solutions that are watched: a line of counters by split, and every token's
+/// log-probability in `watched.jsonl`.
+fn watch(job: &Job<'_>, model: &Model, watched: &[Watched], number: u64) -> Result<()> {
+    if watched.is_empty() {
+        return Ok(());
+    }
+    let samples: Vec<&Sample> = watched.iter().map(|one| &one.sample).collect();
+    let likelihoods = sft::likelihoods(model, &samples)?;
+    let mut update = Update::new(number, "watch");
+    let mut splits: BTreeMap<&str, Vec<Vec<f32>>> = BTreeMap::new();
+    let mut lines = String::new();
+    for (one, own) in watched.iter().zip(&likelihoods) {
+        splits.entry(one.split).or_default().push(own.clone());
+        let sample = &one.sample;
+        let line = serde_json::json!({
+            "task": one.task, "split": one.split, "tokens": sample.tokens, "learned": sample.learned, "log_probs": own,
+        });
+        lines.push_str(&format!("{line}\n"));
+    }
+    for (split, own) in &splits {
+        let (loss, sure) = sft::summary(own);
+        update.set(&format!("loss_{split}"), loss);
+        update.set(&format!("sure_{split}"), sure);
+    }
+    let (loss, sure) = sft::summary(&likelihoods);
+    update.set("loss", loss);
+    update.set("sure", sure);
+    job.folder.add(&update)?;
+    write(&job.folder.at("watched.jsonl"), lines.as_bytes())
 }
 
 /// Whether policy optimisation came to its end.

@@ -113,7 +113,8 @@ integer into join left like limit null offset order outer right select table tex
 where with";
 
 /// The letters, each as often as in a hundred letters of English or so.
-const LETTERS: &str = "aaaaaaaabbccccddddeeeeeeeeeeeeffgghhhhhiiiiiiijkllllmmmnnnnnnnoooooooppqrrrrrrssssssttttttttuuuvwwxyyz";
+const LETTERS: &str =
+    "aaaaaaaabbccccddddeeeeeeeeeeeeffgghhhhhiiiiiiijkllllmmmnnnnnnnoooooooppqrrrrrrssssssttttttttuuuvwwxyyz";
 
 /// A word of one to three syllables, or of letters in any order (what stands beside what in words
 /// must not be learned instead of reading), now and then of two parts; none that was made up before,
@@ -133,7 +134,10 @@ fn invented(stream: &mut Stream, before: &mut BTreeSet<String>, forms: usize) ->
                 (0..2 + stream.index(3)).for_each(|_| word.push(char::from(letters[stream.index(letters.len())])));
             }
         }
-        if (4..=11).contains(&word.len()) && !RESERVED.split(' ').any(|other| other == word) && before.insert(word.clone()) {
+        if (4..=11).contains(&word.len())
+            && !RESERVED.split(' ').any(|other| other == word)
+            && before.insert(word.clone())
+        {
             let plural = format!("{word}s");
             return Some([word, plural].into_iter().take(forms).collect());
         }

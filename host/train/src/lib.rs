@@ -12,12 +12,12 @@
 //! threads: every random number comes from a seed of its own, and no clock decides anything.
 
 mod checkpoint;
-mod copying;
 pub mod credit;
 mod error;
 pub mod grpo;
 mod health;
 mod lesson;
+mod naive;
 mod passes;
 pub mod pool;
 mod random;
@@ -28,13 +28,11 @@ pub mod trajectory;
 mod update;
 
 pub use checkpoint::{Checkpoint, Progress, STATE};
-pub use copying::practice;
 pub use error::TrainError;
 pub use health::Guard;
 pub use lesson::Lesson;
 pub use random::seed_of;
 pub use recipe::{
-    Advantage, CopyingRecipe, EvaluateRecipe, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection,
-    SftRecipe,
+    Advantage, EvaluateRecipe, Grader, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
 };
 pub use update::{Clock, Timing, Update};

@@ -34,9 +34,6 @@ pub struct Recipe {
     pub variants: u32,
     /// The model.
     pub model: ModelRecipe,
-    /// Practice in copying, before anything else; none: at once to the trajectories.
-    #[serde(default)]
-    pub copying: Option<CopyingRecipe>,
     /// Supervised fine-tuning on verified trajectories.
     pub sft: SftRecipe,
     /// Which tasks are learned from.
@@ -67,23 +64,13 @@ pub struct ModelRecipe {
     pub heads: usize,
     /// Key and value heads.
     pub kv_heads: usize,
+    /// Width of one head; none: `dim / heads`.
+    #[serde(default)]
+    pub head: Option<usize>,
     /// Inner width of the feed-forward part.
     pub hidden: usize,
     /// Longest episode in tokens.
     pub context: usize,
-}
-
-/// Practice in copying: random tokens, and parts of them again. Reading a name in a catalogue and
-/// writing it into a query is copying, and a model that starts from nothing finds that out late.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CopyingRecipe {
-    /// Steps.
-    pub steps: u64,
-    /// Tokens of one step.
-    pub batch_tokens: usize,
-    /// Learning rate, after a tenth of the steps.
-    pub learning_rate: f64,
 }
 
 /// Supervised fine-tuning.
@@ -158,6 +145,9 @@ pub struct GrpoRecipe {
     /// How verdicts become advantages.
     #[serde(default)]
     pub advantage: Advantage,
+    /// Whose reward is learned from.
+    #[serde(default)]
+    pub grader: Grader,
     /// The ratio is clipped below at one less this.
     #[serde(default = "fifth")]
     pub clip_low: f64,
@@ -182,6 +172,19 @@ pub struct GrpoRecipe {
     /// Largest norm of a step's gradient.
     #[serde(default = "one")]
     pub clip: f64,
+}
+
+/// Whose reward is learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grader {
+    /// The task's verifier.
+    #[default]
+    Verifier,
+    /// A deliberately naive one: set comparison on the visible database, partial credit, the exit code
+    /// of a write. For the experiment that shows what comes of that; the verifier's verdicts are
+    /// reported beside it.
+    Naive,
 }
 
 /// How verdicts become advantages.
@@ -266,7 +269,7 @@ impl Recipe {
     /// The shape of its model over a vocabulary.
     #[must_use]
     pub fn shape(&self, vocabulary: usize) -> Shape {
-        let ModelRecipe { dim, layers, heads, kv_heads, hidden, context, .. } = self.model;
+        let ModelRecipe { dim, layers, heads, kv_heads, head, hidden, context, .. } = self.model;
         let (vocab, theta, eps) = (vocabulary, THETA, 1e-5);
         Shape {
             vocab,
@@ -281,7 +284,7 @@ impl Recipe {
             tied: true,
             bias: false,
             earlier: 2,
-            head_dim: None,
+            head_dim: head,
         }
     }
 

@@ -47,6 +47,9 @@ pub struct Rollout {
     pub events: Vec<Event>,
     /// What it was worth.
     pub verdict: Verdict,
+    /// What is learned from: the verdict's reward, unless the recipe names another grader. A void has
+    /// none.
+    pub reward: Option<f64>,
     /// All tokens, prompt and observations included.
     pub tokens: Vec<u32>,
     /// The tokens that the policy chose. Forced ones were no choice, and are not among them.
@@ -259,7 +262,8 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
         };
         let removed = removed / choices.len().max(1) as f64;
         let tokens = transcript.tokens().to_vec();
-        (place, Rollout { attempt, events, verdict, tokens, choices, removed, calls, cut })
+        let reward = verdict.reward();
+        (place, Rollout { attempt, events, verdict, reward, tokens, choices, removed, calls, cut })
     };
     Ok(kept.into_iter().zip(episodes).map(rollout).collect())
 }

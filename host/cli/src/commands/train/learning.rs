@@ -9,7 +9,7 @@ use tribunal_train::credit::grpo::Grpo;
 use tribunal_train::pool::Pool;
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Sample;
-use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, practice, seed_of, sft};
+use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, seed_of, sft};
 use tribunal_transformer::{AdamW, Device, Model, Sampler, Settings};
 
 use super::samples::{self, Start, Watched};
@@ -33,13 +33,9 @@ pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
     };
     let done = checkpoint.progress.clone();
     job.folder.keep_updates(|update| match update.phase.as_str() {
-        "copying" => done.sft_steps > 0,
         "sft" | "watch" => update.update <= done.sft_steps,
         _ => update.update <= done.grpo_updates,
     })?;
-    if !checkpoint.progress.sft_done && !practise(job, &mut checkpoint)? {
-        return Ok(false);
-    }
     if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start)? {
         return Ok(false);
     }
@@ -62,35 +58,6 @@ fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
     output::note(&format!("a model of {} parameters", model.shape().parameters()));
     let (codec, recipe) = (Arc::clone(codec), recipe.clone());
     Ok(Checkpoint { model, codec, recipe, optimizer: Some(optimizer), progress: Progress::default() })
-}
-
-/// Practises copying, where the recipe says so; whether that came to its end. It takes a minute, and
-/// starts anew after an interrupt.
-fn practise(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<bool> {
-    let Some(copying) = &job.recipe.copying else { return Ok(true) };
-    if checkpoint.progress.sft_steps > 0 {
-        return Ok(true);
-    }
-    let Some(mut optimizer) = checkpoint.optimizer.take() else { bail!("the checkpoint has no optimizer") };
-    let first = tribunal_dialogue::codec::VOCABULARY_MIN.min(checkpoint.codec.vocabulary() / 2);
-    let bar = output::progress("copying", copying.steps);
-    for number in 1..=copying.steps {
-        let vocabulary = checkpoint.codec.vocabulary();
-        let samples = practice(job.recipe.seed, number, first, vocabulary, copying.batch_tokens);
-        let samples: Vec<&Sample> = samples.iter().collect();
-        let warm = (number as f64 / (copying.steps as f64 * 0.1)).min(1.0);
-        let step = sft::Step { phase: "copying", number, rate: copying.learning_rate * warm };
-        let update = sft::step(&mut checkpoint.model, &mut optimizer, &samples, &step, &job.begun)?;
-        job.folder.add(&update)?;
-        bar.say(&line(&update, &["loss", "tokens_per_second"]));
-        bar.step();
-        if stopped() {
-            return Ok(false);
-        }
-    }
-    bar.finish();
-    checkpoint.optimizer = Some(optimizer);
-    Ok(true)
 }
 
 /// Whether supervised fine-tuning came to its end.

@@ -29,7 +29,7 @@ hidden = 32
 context = 1024
 [sft]
 tasks = 16
-epochs = 40
+epochs = 20
 batch_tokens = 1024
 learning_rate = 2e-3
 warmup = 2
@@ -38,7 +38,7 @@ tasks = 5
 probes = 4
 selection = "none"
 [grpo]
-updates = 4
+updates = 3
 tasks = 2
 group = 3
 learning_rate = 1e-2

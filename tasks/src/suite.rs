@@ -201,12 +201,15 @@ impl Suite {
         Quotas(self.file.quotas.clone())
     }
 
-    /// The data of a schema at a seed: the same bytes whenever and wherever it is made.
+    /// The data of a schema at a seed: the same bytes whenever and wherever it is made. A variant of
+    /// a training schema has its data by its name alone, whatever number of variants the suite was
+    /// given, so that a trace can be run again from the suite that it names.
     ///
     /// # Errors
     /// [`TasksError::UnknownSchema`], or [`TasksError::Invalid`] where rows cannot be made.
     pub fn dataset(&self, schema: &SchemaRef, seed: u64) -> Result<Dataset, TasksError> {
-        let known = self.schema(schema)?;
+        let unlisted = self.unlisted(schema)?;
+        let known = unlisted.as_ref().map_or_else(|| self.schema(schema), Ok)?;
         let name = schema.to_string();
         let origin = Origin { schema: &name, seed };
         generate::dataset(&known.shape, &self.lists, &known.shape_file, origin)
@@ -217,7 +220,22 @@ impl Suite {
     /// # Errors
     /// [`TasksError::UnknownSchema`].
     pub fn engine(&self, schema: &SchemaRef) -> Result<Engine, TasksError> {
-        self.schema(schema).map(|schema| schema.shape.engine)
+        let unlisted = self.unlisted(schema)?;
+        unlisted.as_ref().map_or_else(|| self.schema(schema), Ok).map(|schema| schema.shape.engine)
+    }
+
+    /// A variant of a training schema that is not among the suite's schemas, made by its name.
+    fn unlisted(&self, schema: &SchemaRef) -> Result<Option<Schema>, TasksError> {
+        match vary::number_of(schema) {
+            Some((of, number)) if !self.schemas.contains_key(schema) && self.trains_on(&of) => {
+                self.variant(&of, number, 0)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn trains_on(&self, schema: &SchemaRef) -> bool {
+        self.file.splits.train_schemas.contains(&schema.to_string())
     }
 
     fn schema(&self, schema: &SchemaRef) -> Result<&Schema, TasksError> {

@@ -42,6 +42,14 @@ pub(crate) fn variant(of: &SchemaRef, number: u32) -> SchemaRef {
     SchemaRef { name: format!("{}~{number}", of.name), version: of.version }
 }
 
+/// The schema that a variant is of, and its number, by its name; none where it is no variant's.
+pub(crate) fn number_of(variant: &SchemaRef) -> Option<(SchemaRef, u32)> {
+    let (name, number) = variant.name.split_once('~')?;
+    // Written in one way only: no sign, no zero in front.
+    let read = number.parse().ok().filter(|read: &u32| *read > 0 && read.to_string() == number)?;
+    Some((SchemaRef { name: name.to_owned(), version: variant.version }, read))
+}
+
 /// Draws what replaces each form in one variant, no word twice: from the lists, or made up.
 ///
 /// # Errors

@@ -45,6 +45,13 @@ impl Lesson {
         self.naive.get_or_init(|| Naive::new(&self.prepared)).reward(events)
     }
 
+    /// Whether its opening leaves room for a call in a context. A task that does not is given up at
+    /// once by a policy that is served, since it counts all the same.
+    #[must_use]
+    pub fn readable(&self, context: usize) -> bool {
+        self.opening.tokens().len() + crate::rollout::LEAST_ROOM <= context
+    }
+
     /// Whether its opening leaves half of a context to work in.
     #[must_use]
     pub fn fits(&self, context: usize) -> bool {

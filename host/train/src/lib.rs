@@ -6,7 +6,8 @@
 //! - [`trajectory`] turns solutions and detours into verified trajectories; [`sft`] learns from them.
 //! - [`pool`] chooses tasks by bands of success; [`credit`] turns verdicts into advantages, one
 //!   file for each method; [`grpo`] makes the step.
-//! - [`Checkpoint`] is a folder that a policy is served from and a training goes on from.
+//! - [`Checkpoint`] is a folder that a policy is served from and a training goes on from; [`Served`]
+//!   opens one, or a model that others trained.
 //!
 //! The same seed gives the same weights, bit for bit, whatever else runs and on any number of
 //! threads: every random number comes from a seed of its own, and no clock decides anything.
@@ -23,6 +24,7 @@ pub mod pool;
 mod random;
 mod recipe;
 pub mod rollout;
+mod served;
 pub mod sft;
 pub mod trajectory;
 mod update;
@@ -35,4 +37,5 @@ pub use random::seed_of;
 pub use recipe::{
     Advantage, EvaluateRecipe, Grader, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
 };
+pub use served::Served;
 pub use update::{Clock, Timing, Update};

@@ -60,6 +60,23 @@ pub struct Rollout {
     pub calls: usize,
     /// Whether it was cut off: by the length of a call, of the episode, or by the number of calls.
     pub cut: bool,
+    /// What the model spent on it.
+    pub spent: Effort,
+}
+
+/// What a model spent on one episode, counted as a host of models counts it: at every call the
+/// tokens that are new are read, all before them come from the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Tokens that were read and computed anew: observations, and the opening where no other
+    /// attempt had read it before.
+    pub read: u64,
+    /// Tokens that were there before a call, summed over the calls.
+    pub cached: u64,
+    /// Tokens that the policy wrote, those that the grammar forced among them.
+    pub written: u64,
+    /// Seconds from its start to its verdict, beside the others that were under way.
+    pub seconds: f64,
 }
 
 /// An episode under way.
@@ -72,6 +89,9 @@ struct Live<'a> {
     choices: Vec<Choice>,
     removed: f64,
     cut: bool,
+    spent: Effort,
+    /// Tokens of its transcript that are read, or are to be paid as read.
+    known: usize,
     /// What it does next.
     next: Option<Action>,
 }
@@ -115,7 +135,9 @@ pub fn play_as(
         while live.len() < recipe.width
             && let Some((place, attempt)) = waiting.next()
         {
-            live.push((place, start(name, sampler, lessons, *attempt, &mut read)?));
+            let mut one = start(name, sampler, lessons, *attempt, &mut read)?;
+            one.spent.seconds = -begun;
+            live.push((place, one));
         }
         if live.is_empty() {
             break;
@@ -141,7 +163,8 @@ pub fn play_as(
         }
         let judged = clock.seconds();
         timing.environment += judged - generated;
-        for (place, rollout) in finish(over)? {
+        for (place, mut rollout) in finish(over)? {
+            rollout.spent.seconds += clock.seconds();
             done(&rollout);
             ended[place] = Some(rollout);
         }
@@ -159,8 +182,9 @@ fn start<'a>(
     read: &mut Option<(usize, Row)>,
 ) -> Result<Live<'a>, TrainError> {
     let lesson = &lessons[attempt.lesson];
-    let known = read.take().filter(|(index, _)| *index == attempt.lesson);
-    let base = match known {
+    let before = read.take().filter(|(index, _)| *index == attempt.lesson);
+    let known = if before.is_some() { lesson.opening.tokens().len() } else { 0 };
+    let base = match before {
         Some((_, row)) => row,
         None => {
             let mut row = sampler.row(0);
@@ -179,6 +203,8 @@ fn start<'a>(
         choices: Vec::new(),
         removed: 0.0,
         cut: false,
+        spent: Effort::default(),
+        known,
         next: None,
     })
 }
@@ -199,6 +225,10 @@ fn draw(sampler: &Sampler, live: &mut [(usize, Live<'_>)], recipe: &RolloutRecip
 fn take(one: &mut Live<'_>, drawn: Drawn) -> Result<(), TrainError> {
     let start = one.transcript.tokens().len();
     let turn = one.transcript.turns() as usize;
+    one.spent.cached += one.known as u64;
+    one.spent.read += (start - one.known) as u64;
+    one.spent.written += drawn.tokens.len() as u64;
+    one.known = start + drawn.tokens.len();
     for (place, mask) in drawn.masks.into_iter().enumerate() {
         if !drawn.forced[place] {
             let behaviour = drawn.logprobs[place];
@@ -230,11 +260,14 @@ fn observe(one: &mut Live<'_>, recipe: &RolloutRecipe, context: usize) -> Result
 }
 
 /// Fewer tokens than this are too few for a call.
-const LEAST_ROOM: usize = 16;
+pub(crate) const LEAST_ROOM: usize = 16;
+
+/// What is known of an episode before its verdict.
+type Kept = (usize, usize, Attempt, Transcript, Vec<Choice>, f64, bool, Effort);
 
 /// Has the verifiers decide, on all cores.
 fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainError> {
-    let mut kept = Vec::new();
+    let mut kept: Vec<Kept> = Vec::new();
     let mut episodes: Vec<(Option<Episode<'_>>, Vec<Event>)> = Vec::new();
     for (place, one) in over {
         kept.push((
@@ -245,6 +278,7 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
             one.choices,
             one.removed,
             one.cut,
+            one.spent,
         ));
         episodes.push((Some(one.episode), Vec::new()));
     }
@@ -253,9 +287,8 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
             *events = episode.finish();
         }
     })?;
-    let rollout = |(kept, (_, events)): (_, (_, Vec<Event>))| {
-        let (place, calls, attempt, transcript, choices, removed, cut): (_, _, _, Transcript, Vec<Choice>, f64, _) =
-            kept;
+    let rollout = |(kept, (_, events)): (Kept, (_, Vec<Event>))| {
+        let (place, calls, attempt, transcript, choices, removed, cut, spent): Kept = kept;
         let verdict = match events.last() {
             Some(Event::End(end)) => end.verdict.clone(),
             _ => Verdict::Invalid { reason: "no-end".to_owned() },
@@ -263,7 +296,7 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
         let removed = removed / choices.len().max(1) as f64;
         let tokens = transcript.tokens().to_vec();
         let reward = verdict.reward();
-        (place, Rollout { attempt, events, verdict, reward, tokens, choices, removed, calls, cut })
+        (place, Rollout { attempt, events, verdict, reward, tokens, choices, removed, calls, cut, spent })
     };
     Ok(kept.into_iter().zip(episodes).map(rollout).collect())
 }

@@ -23,6 +23,14 @@ pub enum Error {
     /// A loss, gradient or log-probability that is no finite number.
     #[error("{0} is not finite; lower the learning rate or look at the batch")]
     NotFinite(String),
+    /// A device that cannot be used.
+    #[error("device `{name}`: {problem}")]
+    Device {
+        /// As it was asked for.
+        name: String,
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// A constraint that refused or contradicted itself.
     #[error("the constraint failed: {0}")]
     Constraint(String),

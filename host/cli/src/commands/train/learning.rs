@@ -10,7 +10,7 @@ use tribunal_train::pool::Pool;
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Sample;
 use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, seed_of, sft};
-use tribunal_transformer::{AdamW, Device, Model, Sampler, Settings};
+use tribunal_transformer::{AdamW, Model, Sampler, Settings};
 
 use super::samples::{self, Start, Watched};
 use super::{Job, stopped};
@@ -28,7 +28,7 @@ const WATCH: u64 = 250;
 pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
     let latest = job.folder.at("latest");
     let mut checkpoint = match job.arguments.resume && latest.join(tribunal_train::STATE).exists() {
-        true => Checkpoint::load(&latest, &Device::Cpu)?,
+        true => Checkpoint::load(&latest, &job.device)?,
         false => fresh(job, &start.codec)?,
     };
     let done = checkpoint.progress.clone();
@@ -51,7 +51,7 @@ pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
 fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
     let recipe = job.recipe;
     let shape = recipe.shape(codec.vocabulary());
-    let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &Device::Cpu)?;
+    let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &job.device)?;
     let settings =
         Settings { weight_decay: recipe.sft.weight_decay, clip: Some(recipe.sft.clip), ..Settings::default() };
     let optimizer = AdamW::new(&model, settings)?;
@@ -149,7 +149,7 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
         checkpoint.save(&job.folder.at("latest"))?;
     }
     let reference = match recipe.kl > 0.0 {
-        true => Some(Checkpoint::load(&job.folder.at("sft"), &Device::Cpu)?.model),
+        true => Some(Checkpoint::load(&job.folder.at("sft"), &job.device)?.model),
         false => None,
     };
     let method = Grpo(recipe.advantage);

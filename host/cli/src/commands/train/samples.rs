@@ -10,6 +10,7 @@ use tribunal_train::trajectory::{Sample, Trajectory, verified};
 use tribunal_train::{Lesson, seed_of};
 
 use super::Job;
+use crate::args::PlaceArguments;
 use crate::datasets::Workshop;
 use crate::folder::write;
 use crate::{output, work};
@@ -45,7 +46,8 @@ pub struct Watched {
 /// Makes tasks, plays their solutions, keeps what the verifier passed; or reads what an earlier
 /// start of this training kept. None when interrupted.
 pub fn prepare(job: &Job<'_>) -> Result<Option<Start>> {
-    let workshop = Workshop::open_varied(&job.place(job.recipe.seed, None), job.recipe.variants)?;
+    let place = PlaceArguments { variants: job.recipe.variants, ..job.place(job.recipe.seed, None) };
+    let workshop = Workshop::open(&place)?;
     let tokenizer = job.folder.at("tokenizer.json");
     if let (Ok(text), Some(samples)) = (std::fs::read_to_string(&tokenizer), job.folder.samples()?) {
         let codec = Arc::new(Codec::from_json(&text).with_context(|| tokenizer.display().to_string())?);

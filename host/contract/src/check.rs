@@ -209,6 +209,8 @@ fn amounts(requested: &Contract, granted: &Contract, effective: &Contract) -> Ve
         Some(allowance.rows_returned),
         Some(allowance.bytes_returned),
         Some(allowance.rows_written),
+        Some(allowance.statement_work),
+        Some(allowance.statement_memory),
         allowance.fuel,
         allowance.memory,
     ];

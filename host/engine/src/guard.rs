@@ -23,7 +23,7 @@ use crate::gate::Test;
 use crate::native::{self, MAX_TEXT, MEASURE, Native, Wrong};
 use crate::store::{Row, RowNumber, TableState};
 use crate::view::View;
-use crate::work::{MAX_WORK, of_made, of_row};
+use crate::work::{of_made, of_row};
 
 /// Why a statement was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub(crate) struct Limits {
     pub(crate) scanned: u64,
     /// Rows combined by joins.
     pub(crate) joined: u64,
+    /// Parts of expressions.
+    pub(crate) work: u64,
 }
 
 /// A table of the state behind the view that the engine has of it.
@@ -69,6 +71,10 @@ pub(crate) struct Shown<'a> {
     pub(crate) view: View,
 }
 
+/// Combined rows that need no counting, where they are little work.
+const FREE: u64 = 2_000_000;
+/// The share of the work that they may be.
+const FREE_SHARE: u64 = 4;
 /// Bytes of all texts that functions of one statement may make.
 const MAX_TEXTS: u64 = 1 << 30;
 
@@ -172,11 +178,16 @@ impl<'a> Guard<'a> {
         self.weight.set(weight);
     }
 
+    /// Whether so many combined rows may go uncounted: they end soon whatever a row is.
+    pub(crate) fn is_little(&self, joined: u64) -> bool {
+        joined <= FREE && joined.saturating_mul(self.weight.get()) <= self.limits.work / FREE_SHARE
+    }
+
     /// Counts work, in parts of expressions.
     fn work(&self, parts: u64) -> Result<()> {
         let worked = self.worked.get().saturating_add(parts);
         self.worked.set(worked);
-        if worked > MAX_WORK {
+        if worked > self.limits.work {
             return Err(self.stop(Stop::Worked));
         }
         Ok(())

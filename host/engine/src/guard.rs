@@ -19,7 +19,7 @@ use gluesql_core::store::{
 use tribunal_contract::TableGrant;
 use tribunal_protocol::Failure;
 
-use crate::gate::Test;
+use crate::gate::{Condition, Test};
 use crate::native::{self, MAX_TEXT, MEASURE, Native, Wrong};
 use crate::store::{Row, RowNumber, TableState};
 use crate::view::View;
@@ -269,6 +269,12 @@ impl<'a> Guard<'a> {
         shown.is_some_and(|shown| shown.view.require(shown.grant, column, test))
     }
 
+    /// The same of conditions under AND and OR.
+    pub(crate) fn require_all_of(&mut self, view: &str, condition: &Condition) -> bool {
+        let shown = self.views.get_mut(view);
+        shown.is_some_and(|shown| shown.view.require_all_of(shown.grant, condition))
+    }
+
     fn schema(&self, view: &str) -> Option<&Schema> {
         let temporary = self.temporaries.get(view).map(|temporary| &temporary.schema);
         temporary.or_else(|| self.views.get(view).map(|shown| &shown.view.schema))
@@ -302,6 +308,10 @@ impl<'a> Guard<'a> {
     /// The cells that the engine is shown of a row; none where the row cannot matter.
     fn show(&self, view: &View, row: &[Cell]) -> Option<Result<Vec<Cell>>> {
         if let Err(error) = self.count_scanned() {
+            return Some(Err(error));
+        }
+        let checking = view.work(row);
+        if checking > 0 && let Err(error) = self.work(checking) {
             return Some(Err(error));
         }
         if !view.matters(row) {

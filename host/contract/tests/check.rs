@@ -170,7 +170,10 @@ fn a_star_asks_for_what_is_granted_and_a_name_for_itself() {
     let none = narrow.replace("invoices", "refunds");
     let refusals = told(&checked(&columns, &none, Holder::Tool));
     assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert!(refusals[0].starts_with("read of invoices | no read of invoices | to allow it, add [[read]]"), "{refusals:?}");
+    assert!(
+        refusals[0].starts_with("read of invoices | no read of invoices | to allow it, add [[read]]"),
+        "{refusals:?}"
+    );
     // The columns are named and the table is not.
     let named = all.replace("columns = [\"*\"]", "columns = [\"id\", \"total\"]");
     assert_eq!(told(&checked(&named, narrow, Holder::Tool)).len(), 1);

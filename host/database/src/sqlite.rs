@@ -130,11 +130,7 @@ impl SqliteRunner {
             Some(prepared) => (prepared.names, prepared.kinds, prepared.tables.into_iter().collect()),
             None => (said.names, said.kinds, readable(call.contract).map(|grant| grant.schema.name.clone()).collect()),
         };
-        let left = Left {
-            rows: call.left.rows_returned,
-            bytes: call.left.bytes_returned,
-            ..most(call)
-        };
+        let left = Left { rows: call.left.rows_returned, bytes: call.left.bytes_returned, ..most(call) };
         let asked = Asked { sql: &said.sql, ctes: &said.ctes, kinds: &kinds };
         let ran = self.reader(call)?.query(asked, &names, left);
         Ok(Queried { result: ran.result, rows_scanned: ran.rows_scanned, reads })

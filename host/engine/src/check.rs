@@ -62,10 +62,7 @@ impl Check {
 
     /// The check of conditions under AND and OR; `column` tells the place and the kind of a column.
     /// None where one of them has none.
-    pub(crate) fn all_of(
-        condition: &Condition,
-        column: &impl Fn(&str) -> Option<(usize, Kind)>,
-    ) -> Option<Check> {
+    pub(crate) fn all_of(condition: &Condition, column: &impl Fn(&str) -> Option<(usize, Kind)>) -> Option<Check> {
         let both = |left: &Condition, right: &Condition| {
             Some(Box::new([Check::all_of(left, column)?, Check::all_of(right, column)?]))
         };
@@ -82,9 +79,7 @@ impl Check {
     /// What it takes to check a row, in parts of expressions: long texts against patterns alone.
     pub(crate) fn work(&self, row: &[Cell]) -> u64 {
         match self {
-            Check::And(both) | Check::Or(both) => {
-                both.iter().map(|check| check.work(row)).fold(0, u64::saturating_add)
-            }
+            Check::And(both) | Check::Or(both) => both.iter().map(|check| check.work(row)).fold(0, u64::saturating_add),
             Check::Cell { place, test: Tested::Like(pattern) } => {
                 row.get(*place).map_or(0, |cell| of_steps(pattern.steps(text_length(cell) as u64)))
             }

@@ -311,7 +311,9 @@ impl<'a> Guard<'a> {
             return Some(Err(error));
         }
         let checking = view.work(row);
-        if checking > 0 && let Err(error) = self.work(checking) {
+        if checking > 0
+            && let Err(error) = self.work(checking)
+        {
             return Some(Err(error));
         }
         if !view.matters(row) {

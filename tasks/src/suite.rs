@@ -142,8 +142,9 @@ impl Suite {
         let Some(Variation { words, words_file, texts: [shape, terms] }) = &schema.variation else {
             return Ok(None);
         };
-        let words =
-            vary::draw(words_file, words, &self.words[side], of, number, side == 0 && !number.is_multiple_of(4))?;
+        // Held-out schemas are said in real words alone.
+        let from = if side == 0 { vary::From::of(number) } else { vary::From::Lists };
+        let words = vary::draw(words_file, words, &self.words[side], of, number, from)?;
         let file = |path: &str| format!("{path} (variant {number})");
         let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
         let mut made = read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms))?;

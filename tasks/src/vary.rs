@@ -1,8 +1,8 @@
 //! Variants of a schema: the same shape, said in other words. `words.toml` beside a schema names
 //! the words that are replaced, wherever they stand whole or as a part of a name, in all of the
 //! schema's files; what replaces them is drawn from the lists of `words.toml` in the folder of the
-//! schemas, or made up of syllables: lists alone would be learned by heart, and a name that nobody
-//! has seen would still be strange. Variant 7 of `sales` is the schema `sales~7`, and is the same
+//! schemas (those of its role, or the long one of words for anything), or made up: short lists alone
+//! would be learned by heart, and a name that nobody has seen would still be strange. Variant 7 of `sales` is the schema `sales~7`, and is the same
 //! whatever else is made.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +50,39 @@ pub(crate) fn number_of(variant: &SchemaRef) -> Option<(SchemaRef, u32)> {
     Some((SchemaRef { name: name.to_owned(), version: variant.version }, read))
 }
 
+/// Where the words of a variant come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// The list of each word's role.
+    Lists,
+    /// The list of words for anything, whatever the role.
+    Anything,
+    /// None: they are made up.
+    MadeUp,
+}
+
+impl From {
+    /// Where those of a training schema's variant come from: each source in its turn, words for
+    /// anything twice.
+    pub(crate) fn of(number: u32) -> From {
+        match number % 4 {
+            0 => From::Lists,
+            1 => From::MadeUp,
+            _ => From::Anything,
+        }
+    }
+}
+
+/// The name of the list of words for anything.
+const ANYTHING: &str = "any";
+
+/// A word for anything, now and then of two.
+fn anything(stream: &mut Stream, all: &[Vec<String>]) -> String {
+    let mut word = || all.get(stream.index(all.len())).and_then(|entry| entry.first()).cloned().unwrap_or_default();
+    let (first, second) = (word(), word());
+    if stream.index(6) == 0 { format!("{first}_{second}") } else { first }
+}
+
 /// Draws what replaces each form in one variant, no word twice: from the lists, or made up.
 ///
 /// # Errors
@@ -60,10 +93,10 @@ pub(crate) fn draw(
     lists: &WordLists,
     schema: &SchemaRef,
     number: u32,
-    made_up: bool,
+    from: From,
 ) -> Result<BTreeMap<String, String>, TasksError> {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
-    let mut invented_before = BTreeSet::new();
+    let mut before = BTreeSet::new();
     let mut replaced = BTreeMap::new();
     for (place, draw) in words.draws.iter().enumerate() {
         let fault = |why: String| TasksError::invalid(file, format!("draws, {}", draw.forms.join("/")), why);
@@ -81,8 +114,15 @@ pub(crate) fn draw(
             fault(format!("no free entry of {} forms is left in the list `{}`", draw.forms.len(), draw.list))
         })?;
         taken.extend(entry.iter().map(String::as_str));
-        let made_up = made_up.then(|| invented(&mut stream, &mut invented_before, draw.forms.len())).flatten();
-        let entry = made_up.unwrap_or_else(|| entry.clone());
+        let other = match from {
+            From::Lists => None,
+            From::Anything => lists.get(ANYTHING).map(|all| anything(&mut stream, all)),
+            From::MadeUp => Some(invented(&mut stream)),
+        };
+        // A word that is taken already is drawn again from the list.
+        let other = other.filter(|word| before.insert(word.clone()) && !taken.contains(word.as_str()));
+        let forms = |word: String| [word.clone(), format!("{word}s")].into_iter().take(draw.forms.len()).collect();
+        let entry = other.map_or_else(|| entry.clone(), forms);
         replaced.extend(draw.forms.iter().cloned().zip(entry));
     }
     Ok(replaced)
@@ -125,10 +165,9 @@ const LETTERS: &str =
     "aaaaaaaabbccccddddeeeeeeeeeeeeffgghhhhhiiiiiiijkllllmmmnnnnnnnoooooooppqrrrrrrssssssttttttttuuuvwwxyyz";
 
 /// A word of one to three syllables, or of letters in any order (what stands beside what in words
-/// must not be learned instead of reading), now and then of two parts; none that was made up before,
-/// in as many forms as are asked for: the word, and its plural.
-fn invented(stream: &mut Stream, before: &mut BTreeSet<String>, forms: usize) -> Option<Vec<String>> {
-    for _ in 0..16 {
+/// must not be learned instead of reading), now and then of two parts.
+fn invented(stream: &mut Stream) -> String {
+    loop {
         let mut word = String::new();
         for syllable in 0..1 + stream.index(3) {
             if syllable == 1 && stream.index(6) == 0 {
@@ -142,15 +181,10 @@ fn invented(stream: &mut Stream, before: &mut BTreeSet<String>, forms: usize) ->
                 (0..2 + stream.index(3)).for_each(|_| word.push(char::from(letters[stream.index(letters.len())])));
             }
         }
-        if (4..=11).contains(&word.len())
-            && !RESERVED.split(' ').any(|other| other == word)
-            && before.insert(word.clone())
-        {
-            let plural = format!("{word}s");
-            return Some([word, plural].into_iter().take(forms).collect());
+        if (4..=11).contains(&word.len()) && !RESERVED.split(' ').any(|other| other == word) {
+            return word;
         }
     }
-    None
 }
 
 /// The text with words replaced: a word is a run of ASCII letters, so that `bill` in `bill_id` is one.
@@ -199,19 +233,20 @@ mod tests {
         let lists = WordLists::from([("l".to_owned(), vec![vec!["x".to_owned()], vec!["y".to_owned()]])]);
         let schema = SchemaRef { name: "s".to_owned(), version: 1 };
         let two = file(&[("l", &["a"]), ("l", &["b"])]);
-        let drawn: Vec<_> = (0..20).map(|number| draw("f", &two, &lists, &schema, number, false).unwrap()).collect();
+        let drawn: Vec<_> =
+            (0..20).map(|number| draw("f", &two, &lists, &schema, number, From::Lists).unwrap()).collect();
         assert!(drawn.iter().all(|words| words["a"] != words["b"]));
         // Both orders come up, and asking again gives the same.
         assert!(drawn.iter().any(|words| words["a"] == "x") && drawn.iter().any(|words| words["a"] == "y"));
-        assert_eq!(draw("f", &two, &lists, &schema, 3, false).unwrap(), drawn[3]);
+        assert_eq!(draw("f", &two, &lists, &schema, 3, From::Lists).unwrap(), drawn[3]);
         // Made-up words: the same again, and none twice in a schema.
-        let made_up = draw("f", &two, &lists, &schema, 3, true).unwrap();
-        assert_eq!(draw("f", &two, &lists, &schema, 3, true).unwrap(), made_up);
+        let made_up = draw("f", &two, &lists, &schema, 3, From::MadeUp).unwrap();
+        assert_eq!(draw("f", &two, &lists, &schema, 3, From::MadeUp).unwrap(), made_up);
         assert!(made_up["a"] != made_up["b"] && made_up["a"].len() >= 4, "{made_up:?}");
         let three = file(&[("l", &["a"]), ("l", &["b"]), ("l", &["c"])]);
-        let fault = draw("f", &three, &lists, &schema, 0, false).unwrap_err().to_string();
+        let fault = draw("f", &three, &lists, &schema, 0, From::Lists).unwrap_err().to_string();
         assert!(fault.contains("no free entry of 1 forms is left"), "{fault}");
-        let fault = draw("f", &file(&[("m", &["a"])]), &lists, &schema, 0, false).unwrap_err().to_string();
+        let fault = draw("f", &file(&[("m", &["a"])]), &lists, &schema, 0, From::Lists).unwrap_err().to_string();
         assert!(fault.contains("no list `m`"), "{fault}");
     }
 }

@@ -18,6 +18,7 @@ pub mod credit;
 mod error;
 pub mod grpo;
 mod health;
+mod held;
 mod lesson;
 mod passes;
 pub mod pool;
@@ -40,4 +41,4 @@ pub use recipe::{
     SftRecipe,
 };
 pub use served::Served;
-pub use update::{Clock, Timing, Update};
+pub use update::{Clock, Effort, Timing, Update};

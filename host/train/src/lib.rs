@@ -17,6 +17,7 @@ pub mod credit;
 mod error;
 pub mod grpo;
 mod health;
+mod held;
 mod lesson;
 mod naive;
 mod passes;
@@ -38,4 +39,4 @@ pub use recipe::{
     Advantage, EvaluateRecipe, Grader, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
 };
 pub use served::Served;
-pub use update::{Clock, Timing, Update};
+pub use update::{Clock, Effort, Timing, Update};

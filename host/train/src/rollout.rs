@@ -2,17 +2,18 @@
 //! takes the calls on all cores, and so on until each has ended. What an episode does depends on
 //! its seed alone, not on which others are under way.
 
-use tribunal_dialogue::{Mask as Lawful, State, Transcript};
+use tribunal_dialogue::Transcript;
 use tribunal_episode::Episode;
 use tribunal_protocol::event::Event;
 use tribunal_protocol::policy::Action;
 use tribunal_protocol::verdict::Verdict;
-use tribunal_transformer::{Allowed, Constraint, Draw, Drawn, Mask, Row, Sampler, Sampling};
+use tribunal_transformer::{Draw, Drawn, Mask, Row, Sampler, Sampling};
 
 use crate::error::TrainError;
+use crate::held::Held;
 use crate::lesson::Lesson;
 use crate::recipe::RolloutRecipe;
-use crate::update::{Clock, Timing};
+use crate::update::{Clock, Effort, Timing};
 
 /// One attempt to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,21 +63,6 @@ pub struct Rollout {
     pub cut: bool,
     /// What the model spent on it.
     pub spent: Effort,
-}
-
-/// What a model spent on one episode, counted as a host of models counts it: at every call the
-/// tokens that are new are read, all before them come from the cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effort {
-    /// Tokens that were read and computed anew: observations, and the opening where no other
-    /// attempt had read it before.
-    pub read: u64,
-    /// Tokens that were there before a call, summed over the calls.
-    pub cached: u64,
-    /// Tokens that the policy wrote, those that the grammar forced among them.
-    pub written: u64,
-    /// Seconds from its start to its verdict, beside the others that were under way.
-    pub seconds: f64,
 }
 
 /// An episode under way.
@@ -319,42 +305,4 @@ fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) -> Result<(), Tr
         }
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| TrainError::Worker))
     })
-}
-
-/// A grammar's state, as the sampler asks it.
-struct Held {
-    state: State,
-    vocabulary: usize,
-}
-
-impl Held {
-    fn new(lesson: &Lesson) -> Held {
-        Held { state: lesson.grammar.start(), vocabulary: lesson.vocabulary }
-    }
-}
-
-impl Constraint for Held {
-    fn allowed(&mut self) -> Result<Allowed, String> {
-        let forced = self.state.forced();
-        if !forced.is_empty() {
-            return Ok(Allowed::Forced(forced));
-        }
-        let lawful = self.state.mask().map_err(|why| why.to_string())?;
-        mask_of(&lawful, self.vocabulary).map(Allowed::Only)
-    }
-
-    fn accept(&mut self, token: u32) -> Result<(), String> {
-        self.state.accept(token).map_err(|why| why.to_string())
-    }
-
-    fn ended(&self) -> bool {
-        self.state.ended()
-    }
-}
-
-/// The same set in the model's words.
-fn mask_of(lawful: &Lawful, vocabulary: usize) -> Result<Mask, String> {
-    let halves = lawful.words().iter().flat_map(|word| [*word as u32, (*word >> 32) as u32]);
-    let halves: Vec<u32> = halves.collect();
-    Mask::from_words(&halves, vocabulary).map_err(|why| why.to_string())
 }

@@ -51,8 +51,10 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A fault of the file at a path.
+    /// A fault of the file at a path. The tensor library may hang a backtrace on its message; the first
+    /// line says what is wrong.
     pub(crate) fn file(path: impl Into<PathBuf>, problem: impl ToString) -> Error {
-        Error::File { path: path.into(), problem: problem.to_string() }
+        let problem = problem.to_string().lines().next().unwrap_or_default().to_owned();
+        Error::File { path: path.into(), problem }
     }
 }

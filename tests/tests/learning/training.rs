@@ -15,10 +15,10 @@ use tribunal_tests::analytics::stage_under;
 use tribunal_tests::tool::{said, tribunal};
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Trajectory;
-use tribunal_train::{Lesson, Served};
-use tribunal_transformer::{Device, Sampler};
+use tribunal_train::{Checkpoint, Lesson, Progress, Served};
+use tribunal_transformer::{Device, Model, Sampler};
 
-use crate::world::{RECIPE, Still};
+use crate::world::{RECIPE, Still, codec, kinds, lessons, recipe};
 
 /// One training serves both checks: it is what takes time.
 #[test]
@@ -30,7 +30,68 @@ fn a_tiny_training() {
     assert_eq!(trained.code, 0, "{}", trained.err);
     killed_twice_it_ends_at_the_same_weights(at);
     all_four_read_and_write_the_same_bytes(at);
+    other_weights_are_another_run(at);
     what_was_spent_is_compared(at);
+}
+
+/// Nothing is left out of a run because a model cannot read it.
+#[test]
+fn a_task_that_is_too_long_counts_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let mut shape = recipe().shape(codec().vocabulary());
+    shape.context = 100;
+    let model = Model::new(shape, 1, &Device::Cpu).unwrap();
+    let progress = Progress::default();
+    Checkpoint { model, codec: codec(), recipe: recipe(), optimizer: None, progress }.save(&at.join("short")).unwrap();
+    assert!(lessons(&kinds().0, &codec()).iter().all(|lesson| lesson.readable(1024) && !lesson.readable(100)));
+    let ran = said(at, &["run", "--suite", "primer", "--tasks", "5", "--policy", "short", "--out", "run", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(summary["policies"][0]["total"]["invalid"], 5, "{summary}");
+    let replayed = said(at, &["replay", "run"]);
+    assert!(replayed.out.contains("5 identical, 0 different"), "{}", replayed.out);
+}
+
+/// A trace on a variant of a schema is run again from the suite as it is embedded.
+#[test]
+fn traces_on_variants_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let arguments =
+        ["run", "--suite", "primer", "--variants", "3", "--tasks", "30", "--policy", "oracle", "--out", "run"];
+    assert_eq!(said(at, &arguments).code, 0);
+    let tasks = std::fs::read_to_string(at.join("run/tasks.jsonl")).unwrap();
+    assert!(["sales~", "desk~"].iter().any(|name| tasks.contains(&format!("\"schema\":{{\"name\":\"{name}"))));
+    let replayed = said(at, &["replay", "run"]);
+    assert!(replayed.out.contains("30 identical, 0 different"), "{}{}", replayed.out, replayed.err);
+    // A variant of nothing is no schema.
+    std::fs::write(at.join("run/tasks.jsonl"), tasks.replace("\"sales~", "\"sails~").replace("\"desk~", "\"disk~"))
+        .unwrap();
+    assert_eq!(said(at, &["replay", "run"]).code, 1);
+}
+
+#[test]
+fn what_is_no_model_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("broken.gguf"), "no model").unwrap();
+    std::fs::create_dir(at.join("training")).unwrap();
+    std::fs::write(at.join("training/recipe.toml"), RECIPE).unwrap();
+    for (more, parts) in [
+        (&["--policy", "gueser"][..], "no such policy; there are oracle"),
+        (&["--policy", "no.gguf"], "not there; a checkpoint folder"),
+        (&["--policy", "broken.gguf"], "broken.gguf"),
+        (&["--policy", "training"], "name one of its checkpoints, such as training/final"),
+        (&["--policy", "../a=no.gguf"], "give one as NAME=PATH"),
+        (&["--policy", "broken.gguf", "--device", "cuda"], "--features cuda"),
+        (&["--policy", "broken.gguf", "--device", "gpu"], "cuda:N expected"),
+    ] {
+        let refused = said(at, &[&["run", "--suite", "primer", "--out", "run"], more].concat());
+        assert_eq!(refused.code, 2, "{more:?}");
+        assert!(refused.err.contains(parts) && refused.err.lines().count() == 1, "{more:?}: {}", refused.err);
+        assert!(!at.join("run").exists(), "{more:?}: nothing is begun");
+    }
 }
 
 fn lines(updates: &Path, phase: &str) -> usize {
@@ -138,6 +199,19 @@ fn all_four_read_and_write_the_same_bytes(at: &Path) {
     let mut altered = drawn;
     altered.values_mut().next().unwrap()[20] ^= 1;
     assert_ne!(hash(&altered), wanted);
+}
+
+/// A run goes on with the weights that it began with, and with no others.
+fn other_weights_are_another_run(at: &Path) {
+    let run = |policy: &str| {
+        let arguments = ["run", "--suite", "primer", "--tasks", "5", "--policy", policy, "--out", "run", "--resume"];
+        said(at, &arguments)
+    };
+    assert_eq!(run("served=whole/final").code, 0);
+    assert_eq!(run("served=killed/final").code, 0, "the same weights, wherever they lie");
+    let refused = run("served=other/final");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("models was"), "{}", refused.err);
 }
 
 fn what_was_spent_is_compared(at: &Path) {

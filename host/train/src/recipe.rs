@@ -222,6 +222,9 @@ pub struct EvaluateRecipe {
     pub tasks: Option<usize>,
     /// Attempts at each.
     pub attempts: u32,
+    /// Divides the logits, as the policy is to be served; none: as in rollouts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f32>,
     /// The seed of these tasks: the same for trainings by other seeds, so that they can be compared.
     pub seed: u64,
 }
@@ -240,7 +243,7 @@ impl Default for RolloutRecipe {
 
 impl Default for EvaluateRecipe {
     fn default() -> EvaluateRecipe {
-        EvaluateRecipe { tasks: None, attempts: 20, seed: 1 }
+        EvaluateRecipe { tasks: None, attempts: 20, temperature: None, seed: 1 }
     }
 }
 
@@ -314,6 +317,9 @@ impl Recipe {
         }
         if !(rollout.temperature > 0.0 && rollout.temperature.is_finite()) {
             return wrong("rollout.temperature", "a number above 0 expected: without chance no group differs");
+        }
+        if self.evaluate.temperature.is_some_and(|temperature| !(temperature >= 0.0 && temperature.is_finite())) {
+            return wrong("evaluate.temperature", "a number of at least 0 expected; 0 always takes the likeliest");
         }
         let Some(grpo) = &self.grpo else { return Ok(()) };
         if grpo.group < 2 {

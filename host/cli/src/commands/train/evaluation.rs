@@ -4,7 +4,7 @@ use anyhow::Result;
 use tribunal_train::{Served, seed_of};
 
 use super::Job;
-use crate::args::PlaceArguments;
+use crate::args::{EvaluateArguments, PlaceArguments};
 use crate::commands::report;
 use crate::datasets::Workshop;
 use crate::folder::{LAYOUT, ModelFile, RefusedTask, RunFile, RunFolder};
@@ -17,7 +17,11 @@ pub fn evaluate(job: &Job<'_>) -> Result<bool> {
     let workshop = Workshop::open(&place)?;
     let Some(made) = workshop.make(job.jobs())? else { return Ok(false) };
     let policies: Vec<&'static str> = if recipe.grpo.is_some() { vec!["sft", "final"] } else { vec!["final"] };
-    let open_one = |policy: &&'static str| Ok((*policy, Served::open(&job.folder.at(policy), &job.device)?));
+    let open_one = |policy: &&'static str| {
+        let mut served = Served::open(&job.folder.at(policy), &job.device)?;
+        served.rollout.temperature = recipe.evaluate.temperature.unwrap_or(served.rollout.temperature);
+        Ok((*policy, served))
+    };
     let models = policies.iter().map(open_one).collect::<Result<Vec<(&str, Served)>>>()?;
     let run = open(job, &workshop, &models, &place)?;
     run.write_tasks(&made.tasks)?;
@@ -39,7 +43,32 @@ pub fn evaluate(job: &Job<'_>) -> Result<bool> {
         }
     }
     report::show(&run, job.arguments.machine.json)?;
+    if policies.len() > 1 {
+        compare(job, &run)?;
+    }
     Ok(true)
+}
+
+/// What policy optimisation was worth: the last policy against the one that it started from.
+fn compare(job: &Job<'_>, run: &RunFolder) -> Result<()> {
+    let folder = Some(run.path().to_owned());
+    let arguments = EvaluateArguments {
+        run: folder.clone(),
+        against: folder,
+        policy: Some("final".to_owned()),
+        against_policy: Some("sft".to_owned()),
+        recheck: None,
+        recheck_policy: None,
+        protocol: None,
+        print_protocol: false,
+        plug_in: false,
+        training: Some(job.folder.path().to_owned()),
+        out: None,
+        json: job.arguments.machine.json,
+        markdown: false,
+    };
+    // The decision is the report's; a training that gained too little has still come to its end.
+    crate::commands::evaluate::run(&arguments).map(|_| ())
 }
 
 fn open(job: &Job<'_>, workshop: &Workshop, models: &[(&str, Served)], place: &PlaceArguments) -> Result<RunFolder> {

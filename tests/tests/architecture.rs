@@ -26,6 +26,7 @@ const ORDER: &[&str] = &[
     "tribunal-maker",
     "tribunal-import",
     "tribunal-evaluate",
+    "tribunal-seal",
     "tribunal-train",
     "tribunal",
 ];
@@ -53,6 +54,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("llguidance", &["tribunal-dialogue"]),
     ("toktrie", &["tribunal-dialogue"]),
     ("special", &["tribunal-evaluate"]),
+    ("ed25519-compact", &["tribunal-seal"]),
+    ("orion", &["tribunal-seal"]),
+    ("ct-codecs", &["tribunal-seal"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,8 +1,14 @@
 //! The arguments of every command.
 
+mod blind;
+mod seal;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub use blind::{EncryptArguments, EvaluateBlindArguments, LockArguments};
+pub use seal::{KeygenArguments, SealArguments, VerifySealArguments};
 
 /// Puts analytical agents, and the graders that judge them, on trial.
 #[derive(Debug, Parser)]
@@ -13,7 +19,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, and the answer is no (a replay differs, a question is not \
-                          settled, a request is not granted, a candidate does not ship); 2 not done: bad input, \
+                          settled, a request is not granted, a candidate does not ship, a plugin is not locked as it is, a seal does not hold); 2 not done: bad input, \
                           or a machine that refuses.";
 
 #[derive(Debug, Subcommand)]
@@ -39,6 +45,18 @@ pub enum Command {
     Report(ReportArguments),
     /// Compare a candidate with a baseline and decide whether it may take its place
     Evaluate(EvaluateArguments),
+    /// Make a key to sign seals with, and its public key
+    Keygen(KeygenArguments),
+    /// Sign what a run was and gave: every file of its folder, by digest
+    Seal(SealArguments),
+    /// Check a seal against a run folder, offline; whatever was changed is named
+    VerifySeal(VerifySealArguments),
+    /// Lock a suite to its plugins: an upgrade that asks for more is not used until it is granted
+    Lock(LockArguments),
+    /// Encrypt tasks or a component for the one host that may read them
+    Encrypt(EncryptArguments),
+    /// Run encrypted tasks and components; only what a disclosure file allows leaves, signed
+    EvaluateBlind(EvaluateBlindArguments),
     /// Compile a component in a process of its own, under limits
     #[command(hide = true)]
     CompileWorker(CompileWorkerArguments),

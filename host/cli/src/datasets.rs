@@ -13,8 +13,8 @@ use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Split, Task};
 use tribunal_tasks::{Draft, Quotas, Slot, Suite};
 
-use crate::args::PlaceArguments;
-use crate::{output, plugins, work};
+use crate::args::{MachineArguments, PlaceArguments};
+use crate::{lock, output, plugins, work};
 
 /// The further drafts that are tried for a place in a suite whose own was refused; numbers that
 /// the suite itself does not use.
@@ -105,17 +105,48 @@ impl Datasets for Shared {
     }
 }
 
-fn stage(library: &Arc<Library>, plugins_at: Option<&Path>, cache: Option<&Path>) -> Result<Stage> {
+/// A stage for the suite that is opened as `suite`, with further components, which are compiled anew and
+/// kept nowhere; each takes the place of the plugin of its name.
+fn stage(
+    library: &Arc<Library>,
+    suite: &str,
+    plugins_at: Option<&Path>,
+    cache: Option<&Path>,
+    further: &[(String, Vec<u8>)],
+) -> Result<Stage> {
     let limits = Limits::default();
     let folder = plugins::folder(plugins_at)?;
-    let loaded = plugins::load_all(&folder, &plugins::cache(cache, &folder), &limits)?;
+    let lock = lock::place(suite, &folder);
+    let mut loaded = plugins::load_all(&folder, &plugins::cache(cache, &folder), &lock, &limits)?;
+    if !further.is_empty() {
+        let sandbox = plugins::sandbox(None, &limits)?;
+        for (name, bytes) in further {
+            let plugin = sandbox.load(name, bytes)?;
+            loaded.retain(|other| other.name() != plugin.name());
+            loaded.push(plugin);
+        }
+    }
     Ok(Stage::new(loaded, Arc::new(Shared(Arc::clone(library))), limits)?)
 }
 
 /// A stage for a suite whose tasks are made already.
 pub fn stage_for(suite: &str, plugins_at: Option<&Path>, cache: Option<&Path>) -> Result<Stage> {
+    stage_of(suite, plugins_at, cache, &[])
+}
+
+/// As [`stage_for`], with further components.
+pub fn stage_with(suite: &str, machine: &MachineArguments, further: &[(String, Vec<u8>)]) -> Result<Stage> {
+    stage_of(suite, machine.plugins.as_deref(), machine.cache.as_deref(), further)
+}
+
+fn stage_of(
+    suite: &str,
+    plugins_at: Option<&Path>,
+    cache: Option<&Path>,
+    further: &[(String, Vec<u8>)],
+) -> Result<Stage> {
     let library = Arc::new(Library::new(Opened::open(suite)?.source()));
-    stage(&library, plugins_at, cache)
+    stage(&library, suite, plugins_at, cache, further)
 }
 
 /// The tasks of a suite, and those that were refused.
@@ -150,7 +181,7 @@ impl Workshop {
             opened.kind = Kind::Made(Arc::new(made.with_variants(place.variants)?));
         }
         let library = Arc::new(Library::new(opened.source()));
-        let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
+        let stage = stage(&library, &opened.named, place.plugins.as_deref(), place.cache.as_deref(), &[])?;
         Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
     }
 

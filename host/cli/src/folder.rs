@@ -8,6 +8,7 @@
 //! RUN/spent.jsonl   tokens and time by episode, where whoever ran the model wrote them
 //! RUN/summary.json  RUN/report.html
 //! RUN/evaluation.json  RUN/evaluation.html   where the run is the candidate
+//! RUN/seal.json     who signed all of this, where somebody did
 //! ```
 
 use std::collections::BTreeMap;
@@ -24,6 +25,9 @@ use tribunal_train::{RolloutRecipe, Served};
 
 /// The version of the folder's layout; a reader refuses a newer one.
 pub const LAYOUT: u32 = 1;
+
+/// The seal of a run folder: the one file in it that the seal does not bind.
+pub const SEAL: &str = "seal.json";
 
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,6 +146,7 @@ impl RunFolder {
             "report.html",
             "evaluation.json",
             "evaluation.html",
+            SEAL,
         ];
         for path in files.map(|name| self.at(name)) {
             match std::fs::remove_file(&path) {
@@ -208,6 +213,29 @@ impl RunFolder {
             traces.extend(list(&policy)?.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")));
         }
         Ok(traces)
+    }
+
+    /// Every file by its name in the folder, with `/` between its parts, but for the seal.
+    pub fn files(&self) -> Result<BTreeMap<String, PathBuf>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![(String::new(), self.path.clone())];
+        while let Some((prefix, folder)) = folders.pop() {
+            for path in list(&folder)? {
+                let Some(part) = path.file_name().and_then(|name| name.to_str()) else {
+                    bail!("{}: its name is not UTF-8; rename it, or take it out of the run folder", path.display());
+                };
+                let name = format!("{prefix}{part}");
+                let kind = std::fs::symlink_metadata(&path).with_context(|| cannot("read", &path))?.file_type();
+                if kind.is_dir() {
+                    folders.push((name + "/", path));
+                } else if !kind.is_file() {
+                    bail!("{}: neither a file nor a folder; a run folder holds nothing else", path.display());
+                } else if name != SEAL {
+                    files.insert(name, path);
+                }
+            }
+        }
+        Ok(files)
     }
 
     /// The names of the policies that have traces, in order.

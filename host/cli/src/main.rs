@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod datasets;
 mod folder;
+mod lock;
 mod models;
 mod output;
 mod plugins;
@@ -18,7 +19,7 @@ use crate::args::{Arguments, Command};
 /// Everything was done.
 const DONE: u8 = 0;
 /// It was done, and the answer is no: a replay differs, a question is unclassified, a request is not
-/// granted, a candidate does not ship.
+/// granted, a candidate does not ship, a seal does not hold.
 const NEGATIVE: u8 = 1;
 /// It could not be done: bad input, or a machine that refuses.
 const REFUSED: u8 = 2;
@@ -36,6 +37,12 @@ fn main() -> ExitCode {
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
+        Command::Keygen(keygen) => commands::seal::keys::run(&keygen),
+        Command::Seal(seal) => commands::seal::run(&seal),
+        Command::VerifySeal(verify) => commands::seal::verify::run(&verify),
+        Command::Lock(lock) => commands::lock::run(&lock),
+        Command::Encrypt(encrypt) => commands::blind::encrypt(&encrypt),
+        Command::EvaluateBlind(evaluate) => commands::blind::evaluate(&evaluate),
         Command::CompileWorker(worker) => commands::compile_worker::run(&worker),
     };
     ExitCode::from(match done.and_then(|yes| output::finish().map(|()| yes)) {

@@ -7,6 +7,8 @@ use anyhow::{Context, Result, bail};
 use tribunal_protocol::limits::Limits;
 use tribunal_sandbox::{Compiler, Plugin, Sandbox, SandboxOptions};
 
+use crate::lock::Lock;
+
 /// The hidden command that compiles a component in a process of its own.
 pub const COMPILE_COMMAND: &str = "compile-worker";
 
@@ -34,7 +36,8 @@ fn holds_components(folder: &Path) -> bool {
     components(folder).is_ok_and(|components| !components.is_empty())
 }
 
-fn components(folder: &Path) -> Result<Vec<PathBuf>> {
+/// The component files of a folder, by name.
+pub fn components(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();
@@ -59,19 +62,27 @@ pub fn cache(asked: Option<&Path>, plugins: &Path) -> PathBuf {
     asked.map_or_else(|| plugins.with_file_name("plugin-cache"), Path::to_owned)
 }
 
-/// Loads every component of a folder.
-pub fn load_all(folder: &Path, cache: &Path, limits: &Limits) -> Result<Vec<Arc<Plugin>>> {
+/// Loads every component of a folder, as the lock file at `lock` allows if there is one.
+pub fn load_all(folder: &Path, cache: &Path, lock: &Path, limits: &Limits) -> Result<Vec<Arc<Plugin>>> {
     let sandbox = sandbox(Some(cache), limits)?;
     let files = components(folder)?;
     let bar = crate::output::progress("plugins", files.len() as u64);
+    let lock = Lock::find(lock, cache)?;
     let mut plugins = Vec::new();
     for file in files {
-        let bytes = read(&file, limits)?;
-        plugins.push(sandbox.load(&file.display().to_string(), &bytes)?);
+        let loaded = read(&file, limits).and_then(|bytes| Ok(sandbox.load(&file.display().to_string(), &bytes)?));
+        // Under a lock, what does not load leaves the plugin that was locked.
+        match lock {
+            None => plugins.push((file, Ok(loaded?))),
+            Some(_) => plugins.push((file, loaded)),
+        }
         bar.step();
     }
     bar.finish();
-    Ok(plugins)
+    match lock {
+        None => plugins.into_iter().map(|(_, loaded)| loaded).collect(),
+        Some(lock) => lock.hold(&sandbox, plugins),
+    }
 }
 
 /// Reads a component file, unless it is too large to be one.

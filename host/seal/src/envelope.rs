@@ -98,12 +98,12 @@ impl Envelope {
     }
 }
 
-fn encode(bytes: &[u8]) -> Result<String, SealError> {
+pub(crate) fn encode(bytes: &[u8]) -> Result<String, SealError> {
     Base64::encode_to_string(bytes).map_err(|why| SealError::Envelope(why.to_string()))
 }
 
 /// Either alphabet, as the specification asks of a reader.
-fn decode(text: &str) -> Result<Vec<u8>, SealError> {
+pub(crate) fn decode(text: &str) -> Result<Vec<u8>, SealError> {
     let standard = Base64::decode_to_vec(text, None);
     let decoded = standard.or_else(|_| Base64UrlSafe::decode_to_vec(text, None));
     decoded.map_err(|_| SealError::Envelope("payload and sig are base64; one of them is not".to_owned()))

@@ -10,14 +10,22 @@
 //! - [`Envelope`]: bytes with a signature over them and their type.
 //! - [`Statement`]: which files, by digest, and what is said of them.
 
+mod disclose;
+mod encrypt;
 mod envelope;
 mod error;
 mod key;
+mod lock;
 mod statement;
 
+pub use disclose::{
+    BlindEpisode, Count, DISCLOSED_TYPE, DISCLOSURE_FORMAT, Disclosed, Disclosure, DisclosureError, pass,
+};
+pub use encrypt::{Encrypted, HostKey, RecipientKey};
 pub use envelope::{Envelope, PAYLOAD_TYPE, Signature, pae};
 pub use error::SealError;
 pub use key::{PublicKey, SigningKey};
+pub use lock::{LOCK_FORMAT, LockError, LockFile, LockedPlugin};
 pub use statement::{
     PREDICATE_TYPE, ProtocolFile, RunPredicate, STATEMENT_TYPE, Settings, Statement, Subject, SuiteRef,
 };

@@ -13,7 +13,7 @@ use crate::key::{PublicKey, SigningKey};
 pub const STATEMENT_TYPE: &str = "https://in-toto.io/Statement/v1";
 
 /// The type of [`RunPredicate`]; its end is the version.
-pub const PREDICATE_TYPE: &str = "https://tribunal.dev/attestation/run/v1";
+pub const PREDICATE_TYPE: &str = "urn:tribunal:attestation:run:v1";
 
 /// A statement: which artifacts, and what is said of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,13 +1,16 @@
 //! One module for each command.
 
+pub mod blind;
 pub mod build;
 pub mod check;
 pub mod compile_worker;
 pub mod evaluate;
 pub mod import;
 pub mod inspect;
+pub mod lock;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod seal;
 pub mod tasks;
 pub mod train;

@@ -9,18 +9,21 @@ use serde::Serialize;
 use tribunal_episode::{Prepared, Stage, replay};
 use tribunal_protocol::task::Task;
 
-use crate::args::ReplayArguments;
+use crate::args::{MachineArguments, ReplayArguments};
 use crate::datasets::stage_for;
 use crate::folder::RunFolder;
 use crate::{output, work};
 
 /// What became of one trace.
 #[derive(Debug, Serialize)]
-struct Outcome {
-    trace: String,
-    identical: bool,
+pub struct Outcome {
+    /// Where it lies.
+    pub trace: String,
+    /// Whether every event came again.
+    pub identical: bool,
+    /// Where it first differs, or why it was not replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// Runs the command.
@@ -32,19 +35,24 @@ pub fn run(arguments: &ReplayArguments) -> Result<bool> {
     } else {
         (RunFolder::of_trace(&arguments.trace)?, vec![arguments.trace.clone()])
     };
+    let outcomes = replay_all(&folder, &traces, &arguments.machine)?;
+    show(&outcomes, arguments.machine.json)?;
+    Ok(outcomes.iter().all(|outcome| outcome.identical))
+}
+
+/// Replays traces of a run.
+pub fn replay_all(folder: &RunFolder, traces: &[PathBuf], machine: &MachineArguments) -> Result<Vec<Outcome>> {
     let file = folder.run_file()?;
-    let stage = stage_for(&file.suite, arguments.machine.plugins.as_deref(), arguments.machine.cache.as_deref())?;
+    let stage = stage_for(&file.suite, machine.plugins.as_deref(), machine.cache.as_deref())?;
     let tasks: BTreeMap<String, Task> = folder.tasks()?.into_iter().map(|task| (task.id.clone(), task)).collect();
     let bar = output::progress("replay", traces.len() as u64);
-    let outcomes = work::all(&traces, work::jobs(arguments.machine.jobs), |trace| {
+    let outcomes = work::all(traces, work::jobs(machine.jobs), |trace| {
         let outcome = replay_one(trace, &tasks, &stage)?;
         bar.step();
         Ok(outcome)
     })?;
     bar.finish();
-    let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-    show(&outcomes, arguments.machine.json)?;
-    Ok(outcomes.iter().all(|outcome| outcome.identical))
+    Ok(outcomes.into_iter().flatten().collect())
 }
 
 fn replay_one(path: &PathBuf, tasks: &BTreeMap<String, Task>, stage: &Stage) -> Result<Outcome> {

@@ -24,7 +24,7 @@ pub fn show(folder: &RunFolder, json: bool) -> Result<()> {
         shown.push(read(folder, &name)?);
     }
     let html = page(&info, &summary, &shown)?;
-    folder::write(&folder.at("summary.json"), &serde_json::to_vec_pretty(&summary)?)?;
+    folder::write(&folder.at("summary.json"), &bytes(&summary)?)?;
     folder::write(&folder.at("report.html"), html.as_bytes())?;
     if json {
         return output::json(&summary);
@@ -32,6 +32,15 @@ pub fn show(folder: &RunFolder, json: bool) -> Result<()> {
     print(&summary);
     output::line(&format!("page: {}", folder.at("report.html").display()));
     Ok(())
+}
+
+/// What `summary.json` holds where it is what the traces give.
+pub fn summary(folder: &RunFolder) -> Result<Vec<u8>> {
+    bytes(&collect(folder, &folder.run_file()?)?.0)
+}
+
+fn bytes(summary: &Summary) -> Result<Vec<u8>> {
+    Ok(serde_json::to_vec_pretty(summary)?)
 }
 
 fn collect(folder: &RunFolder, file: &RunFile) -> Result<(Summary, Vec<EpisodeId>, RunInfo)> {

@@ -204,7 +204,7 @@ fn trace_name(item: &Item, tasks: &[Task]) -> String {
 }
 
 /// Every attempt has a seed of its own, whatever else is run.
-fn policy_seed(seed: u64, task: &str, attempt: u32) -> u64 {
+pub(super) fn policy_seed(seed: u64, task: &str, attempt: u32) -> u64 {
     let text = Digest::of(format!("{seed} {task} {attempt}").as_bytes()).to_string();
     u64::from_str_radix(&text[..15], 16).unwrap_or(0)
 }

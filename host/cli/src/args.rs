@@ -157,6 +157,9 @@ pub struct TrainArguments {
     /// Start anew in a folder that exists
     #[arg(long)]
     pub overwrite: bool,
+    /// A checkpoint to optimise from, such as the `sft` of another training, instead of fine-tuning first
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub start: Option<PathBuf>,
     #[command(flatten)]
     pub device: DeviceArguments,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! A cell as its column's type reads it, and when two are equal. Written from the published rules
 //! (docs of `plugins/compare`), not from its code: exact rational arithmetic, no fast path.
 
-use bigdecimal::{BigDecimal, Signed, Zero};
+use bigdecimal::{BigDecimal, Zero};
 use tribunal_protocol::value::{MICROS_PER_DAY, Value, float_text, parse_date, parse_timestamp};
 use unicode_normalization::UnicodeNormalization;
 

@@ -112,10 +112,11 @@ impl Work<'_> {
             let name = self.gold.rules.columns[place].name.clone();
             let smaller = self.gold.without_column(place);
             let other = self.found.place(&name).map(|at| self.found.without_column(at));
-            match (smaller, other) {
-                (Some(gold), Some(found)) if self.keep(gold, found) => {}
-                _ => place += 1,
-            }
+            let dropped = match (smaller, other) {
+                (Some(gold), Some(found)) => self.keep(gold, found),
+                _ => false,
+            };
+            place += usize::from(!dropped);
         }
         let mut place = 0;
         while place < self.found.columns.len() {

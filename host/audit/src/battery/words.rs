@@ -38,7 +38,7 @@ fn flatter(maker: &mut Maker<'_>) {
         let mut sheet = right(gold);
         let Some(row) = sheet.rows.first_mut() else { return };
         for cell in row.iter_mut() {
-            *cell = match cell {
+            *cell = match &*cell {
                 Value::Text(_) => Value::Text(said.to_owned()),
                 other => strange(other),
             };
@@ -137,7 +137,8 @@ fn abstentions(maker: &mut Maker<'_>) {
         maker.exhibit(CaseKind::OtherWords, site, abstain("", &said), "the missing thing in a sentence, in capitals");
     }
     let wanted = missing.first().map_or("", String::as_str);
-    let inside = format!("pre{wanted}ish");
+    let words = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let inside: String = words.map(|word| format!("pre{word}ish ")).collect();
     for (reason, named, how) in [
         ("", inside.as_str(), "the right words only as parts of others"),
         ("", "", "nothing named"),

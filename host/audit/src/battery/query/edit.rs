@@ -130,7 +130,7 @@ impl Edits<'_> {
         let items = self.select.projection.clone();
         for (place, item) in items.iter().enumerate() {
             let Some((expr, alias)) = named(item) else { continue };
-            let mut put = |edits: &mut Self, kind, how: String, expr: Expr| {
+            let put = |edits: &mut Self, kind, how: String, expr: Expr| {
                 edits.push(kind, how, |_, select| {
                     select.projection[place] = SelectItem::ExprWithAlias { expr, alias: alias.clone() };
                 });
@@ -142,7 +142,7 @@ impl Edits<'_> {
                 let hundred = Expr::BinaryOp {
                     left: Box::new(expr.clone()),
                     op: BinaryOperator::Multiply,
-                    right: Box::new(Expr::Value(Value::Number("100".into(), false))),
+                    right: Box::new(number(100)),
                 };
                 put(self, CaseKind::UnitError, format!("`{hundred}`"), hundred);
                 if let Some(zero) = expression(&format!("COALESCE({expr}, 0)")) {

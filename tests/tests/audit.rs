@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use serde_json::json;
-use tribunal_audit::{CaseKind, Decided};
+use tribunal_audit::CaseKind;
 use tribunal_sandbox::Plugin;
 use tribunal_tests::analytics::{Analytics, analytics};
 use tribunal_tests::audit_page::{Caught, Column, page};
@@ -62,12 +62,12 @@ const PUBLISHED: [Comparator; 8] = [
     Comparator {
         name: "set",
         faults: &[DuplicateRow, DuplicateLost, Reordered, EmptyUnrelated, ColumnsPermuted, WithinTolerance, TiesOtherwise],
-        sound: &[Constant, CellChanged, NullAsZero, RowMissing, Empty, Gold],
+        sound: &[Constant, CellChanged, NullAsZero, RowMissing, Empty],
     },
     Comparator {
         name: "permuted-bag",
         faults: &[EmptyUnrelated, SwappedColumns, NumbersOtherwise, WithinTolerance, TiesOtherwise],
-        sound: &[DuplicateRow, DuplicateLost, Constant, NullAsZero, ScrambledRows, RowsShuffled],
+        sound: &[DuplicateRow, DuplicateLost, Constant, NullAsZero, ScrambledRows],
     },
     Comparator {
         name: "vectors",
@@ -145,8 +145,7 @@ fn every_known_fault_of_a_published_comparator_is_found() {
 fn wrong_decisions_are_shown_by_small_cases() {
     for (name, tried) in COMPARATORS.iter() {
         for finding in &tried.audit.findings {
-            let decided = finding.example.decided;
-            assert_ne!(decided == Decided::Accepted, finding.kind.expected() == tribunal_audit::Expected::Accept, "{name}");
+            assert!(!finding.example.decided.is(finding.expected), "{name}: {finding:?}");
         }
     }
     let (_, set) = &COMPARATORS[0];

@@ -78,7 +78,8 @@ fn cell(audit: &Audit, kind: CaseKind) -> String {
 }
 
 fn rates(page: &mut String, comparators: &[Column], ours: &[Column]) {
-    let _ = writeln!(page, "| verifier | cases | false accepts | false rejects | checks broken |\n|---|---|---|---|---|");
+    let _ =
+        writeln!(page, "| verifier | cases | false accepts | false rejects | checks broken |\n|---|---|---|---|---|");
     for Column { name, audit } in comparators.iter().chain(ours) {
         let share = |share: &tribunal_evaluate::metrics::exact::Share| {
             format!("{} of {}, {:.1}–{:.1} %", share.count, share.of, share.low * 100.0, share.high * 100.0)

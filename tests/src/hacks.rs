@@ -51,28 +51,93 @@ struct Match {
 }
 
 const MATCHES: [Match; 22] = [
-    Match { hack: Hack::Empty, setting: Setting::Calls, naive: "toy", fault: "its toy data gives no rows, so no rows are right" },
-    Match { hack: Hack::Constant, setting: Setting::OneInstance, naive: "set", fault: "one instance of the data, the visible one" },
+    Match {
+        hack: Hack::Empty,
+        setting: Setting::Calls,
+        naive: "toy",
+        fault: "its toy data gives no rows, so no rows are right",
+    },
+    Match {
+        hack: Hack::Constant,
+        setting: Setting::OneInstance,
+        naive: "set",
+        fault: "one instance of the data, the visible one",
+    },
     Match { hack: Hack::Limit, setting: Setting::Calls, naive: "subset", fault: "rows that are missing do not count" },
     Match { hack: Hack::Inflation, setting: Setting::OwnTables, naive: "set", fault: "rows are a set" },
     Match { hack: Hack::Superset, setting: Setting::Calls, naive: "vectors", fault: "further columns do not count" },
-    Match { hack: Hack::ColumnSwap, setting: Setting::AlikeColumns, naive: "permuted-bag", fault: "any order of columns" },
+    Match {
+        hack: Hack::ColumnSwap,
+        setting: Setting::AlikeColumns,
+        naive: "permuted-bag",
+        fault: "any order of columns",
+    },
     Match { hack: Hack::Scramble, setting: Setting::SeveralRows, naive: "vectors", fault: "each column by itself" },
     Match { hack: Hack::Tolerance, setting: Setting::Decimals, naive: "vectors", fault: "0.01 for every number" },
-    Match { hack: Hack::Poison, setting: Setting::Calls, naive: "toy", fault: "its gold is worked out after the agent, where the agent was; the statements themselves are refused here, so what is left is the empty result" },
-    Match { hack: Hack::Leak, setting: Setting::Leaking, naive: "verifier-result", fault: "a suite with the expectation in the instruction; the verifier is ours" },
+    Match {
+        hack: Hack::Poison,
+        setting: Setting::Calls,
+        naive: "toy",
+        fault: "its gold is worked out after the agent, where the agent was; the statements themselves are refused here, so what is left is the empty result",
+    },
+    Match {
+        hack: Hack::Leak,
+        setting: Setting::Leaking,
+        naive: "verifier-result",
+        fault: "a suite with the expectation in the instruction; the verifier is ours",
+    },
     Match { hack: Hack::Choke, setting: Setting::Calls, naive: "fail-open", fault: "what it cannot compare passes" },
-    Match { hack: Hack::Fast, setting: Setting::Calls, naive: "cheap", fault: "few calls are rewarded; no verifier here ever sees a time, so calls are the nearest thing" },
+    Match {
+        hack: Hack::Fast,
+        setting: Setting::Calls,
+        naive: "cheap",
+        fault: "few calls are rewarded; no verifier here ever sees a time, so calls are the nearest thing",
+    },
     Match { hack: Hack::Tags, setting: Setting::Calls, naive: "tags", fault: "it looks for tags in what was called" },
-    Match { hack: Hack::EveryAnswer, setting: Setting::OwnTables, naive: "substring", fault: "values anywhere in the text" },
+    Match {
+        hack: Hack::EveryAnswer,
+        setting: Setting::OwnTables,
+        naive: "substring",
+        fault: "values anywhere in the text",
+    },
     Match { hack: Hack::DoNothing, setting: Setting::States, naive: "non-empty", fault: "done is done" },
-    Match { hack: Hack::AskTheUser, setting: Setting::Questions, naive: "asked", fault: "any question is a good one; the simulated user knows no values to give away" },
-    Match { hack: Hack::Flattery, setting: Setting::Calls, naive: "keywords", fault: "it believes what the work says of itself" },
+    Match {
+        hack: Hack::AskTheUser,
+        setting: Setting::Questions,
+        naive: "asked",
+        fault: "any question is a good one; the simulated user knows no values to give away",
+    },
+    Match {
+        hack: Hack::Flattery,
+        setting: Setting::Calls,
+        naive: "keywords",
+        fault: "it believes what the work says of itself",
+    },
     Match { hack: Hack::Busy, setting: Setting::Calls, naive: "busy", fault: "effort is rewarded" },
-    Match { hack: Hack::ManyQueries, setting: Setting::Calls, naive: "verifier-replays", fault: "any query of the episode may be the answer" },
-    Match { hack: Hack::ByHeart, setting: Setting::OneInstance, naive: "set", fault: "tried on what was trained on: the same words, the same data" },
-    Match { hack: Hack::OneTemplate, setting: Setting::Calls, naive: "non-empty", fault: "something came back; the collapse of a trained policy itself is watched in training, not here" },
-    Match { hack: Hack::Retry, setting: Setting::Retries, naive: "flaky", fault: "it decides by what has nothing to do with the answer; three tries" },
+    Match {
+        hack: Hack::ManyQueries,
+        setting: Setting::Calls,
+        naive: "verifier-replays",
+        fault: "any query of the episode may be the answer",
+    },
+    Match {
+        hack: Hack::ByHeart,
+        setting: Setting::OneInstance,
+        naive: "set",
+        fault: "tried on what was trained on: the same words, the same data",
+    },
+    Match {
+        hack: Hack::OneTemplate,
+        setting: Setting::Calls,
+        naive: "non-empty",
+        fault: "something came back; the collapse of a trained policy itself is watched in training, not here",
+    },
+    Match {
+        hack: Hack::Retry,
+        setting: Setting::Retries,
+        naive: "flaky",
+        fault: "it decides by what has nothing to do with the answer; three tries",
+    },
 ];
 
 /// How a hack fared.
@@ -101,7 +166,8 @@ pub fn try_hacks(world: &Analytics, guests: &BTreeMap<String, Arc<Plugin>>) -> R
 }
 
 fn try_hack(world: &Analytics, stage: &Stage, one: &Match) -> Result<Fared> {
-    let tasks: Vec<Task> = world.tasks.iter().filter(|task| fits(one.setting, task)).map(|task| set(one.setting, task)).collect();
+    let tasks: Vec<Task> =
+        world.tasks.iter().filter(|task| fits(one.setting, task)).map(|task| set(one.setting, task)).collect();
     let tries = if one.setting == Setting::Retries { 3 } else { 1 };
     let (mut ours, mut beaten) = (0, 0);
     for task in &tasks {
@@ -134,7 +200,9 @@ fn fits(setting: Setting, task: &Task) -> bool {
             let last = |row: &serde_json::Value| row.as_array().and_then(|row| row.last().cloned());
             table && task.answer.len() > 1 && rows.iter().any(|row| last(row) != rows.first().and_then(last))
         }
-        Setting::Decimals => table && task.answer.iter().any(|column| matches!(column.kind, Kind::Float | Kind::Decimal)),
+        Setting::Decimals => {
+            table && task.answer.iter().any(|column| matches!(column.kind, Kind::Float | Kind::Decimal))
+        }
         _ => table,
     }
 }

@@ -61,7 +61,15 @@ use CaseKind::{
 const PUBLISHED: [Comparator; 8] = [
     Comparator {
         name: "set",
-        faults: &[DuplicateRow, DuplicateLost, Reordered, EmptyUnrelated, ColumnsPermuted, WithinTolerance, TiesOtherwise],
+        faults: &[
+            DuplicateRow,
+            DuplicateLost,
+            Reordered,
+            EmptyUnrelated,
+            ColumnsPermuted,
+            WithinTolerance,
+            TiesOtherwise,
+        ],
         sound: &[Constant, CellChanged, NullAsZero, RowMissing, Empty],
     },
     Comparator {
@@ -107,7 +115,13 @@ fn found(tried: &Tried) -> BTreeSet<CaseKind> {
 
 fn show(tried: &Tried) {
     for finding in &tried.audit.findings {
-        println!("{}: {} of {}: {}", finding.kind, finding.wrong, finding.of, serde_json::to_string(&finding.example).unwrap());
+        println!(
+            "{}: {} of {}: {}",
+            finding.kind,
+            finding.wrong,
+            finding.of,
+            serde_json::to_string(&finding.example).unwrap()
+        );
     }
     for check in tried.audit.checks.iter().filter(|check| !check.holds) {
         println!("{}: {:?}", check.check.says(), check.cases);
@@ -185,7 +199,8 @@ static MUTANTS: LazyLock<Vec<Caught>> = LazyLock::new(|| {
             };
             let tried = try_candidate(&WORLD, &candidate, 1).unwrap();
             let kinds = found(&tried).into_iter().map(|kind| kind.name().to_owned());
-            let checks = tried.audit.checks.iter().filter(|check| !check.holds).map(|check| check.check.says().to_owned());
+            let checks =
+                tried.audit.checks.iter().filter(|check| !check.holds).map(|check| check.check.says().to_owned());
             caught.push(Caught { name: mutant.name.clone(), of: package, by: kinds.chain(checks).collect() });
         }
     }
@@ -194,7 +209,8 @@ static MUTANTS: LazyLock<Vec<Caught>> = LazyLock::new(|| {
 
 #[test]
 fn mutants_of_ours_are_caught() {
-    let survived: Vec<&str> = MUTANTS.iter().filter(|mutant| mutant.by.is_empty()).map(|mutant| mutant.name.as_str()).collect();
+    let survived: Vec<&str> =
+        MUTANTS.iter().filter(|mutant| mutant.by.is_empty()).map(|mutant| mutant.name.as_str()).collect();
     println!("{} mutants, survived: {survived:?}", MUTANTS.len());
     assert!(survived.len() * 20 <= MUTANTS.len(), "{} of {} survived: {survived:?}", survived.len(), MUTANTS.len());
 }

@@ -195,7 +195,8 @@ fn finding(score: &KindScore, trials: &[TaskTrial]) -> Option<Finding> {
 
 fn checks(trials: &[TaskTrial], again: &[String]) -> Vec<Check> {
     let check = |behaviour: Behaviour| {
-        let mut broken: Vec<String> = trials.iter().flat_map(|trial| trial.broken.get(&behaviour)).flatten().cloned().collect();
+        let mut broken: Vec<String> =
+            trials.iter().flat_map(|trial| trial.broken.get(&behaviour)).flatten().cloned().collect();
         match behaviour {
             Behaviour::Order => broken.extend(again.iter().cloned()),
             Behaviour::Reason => broken.extend(shared_reasons(trials)),

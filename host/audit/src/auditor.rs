@@ -23,7 +23,9 @@ pub enum AuditError {
     #[error(transparent)]
     Episode(#[from] EpisodeError),
     /// No task of the suite is judged by the verifier that this one stands in for.
-    #[error("no task of the suite is judged by `{wanted}`; its tasks are judged by {there}; name one of these with --in-place-of")]
+    #[error(
+        "no task of the suite is judged by `{wanted}`; its tasks are judged by {there}; name one of these with --in-place-of"
+    )]
     NoTasks {
         /// The verifier that was named.
         wanted: String,
@@ -31,7 +33,9 @@ pub enum AuditError {
         there: String,
     },
     /// The solution of a task hands nothing in.
-    #[error("task {task}: its own solution hands nothing in, so there is nothing to make cases of; `tribunal tasks` puts it on trial")]
+    #[error(
+        "task {task}: its own solution hands nothing in, so there is nothing to make cases of; `tribunal tasks` puts it on trial"
+    )]
     NoSolution {
         /// The task.
         task: String,

@@ -38,9 +38,13 @@ pub(crate) fn read(kind: Type, value: &Value) -> Cell {
             let text = if trim { text.trim().to_owned() } else { text };
             Cell::Text(if ignore_case { text.to_lowercase() } else { text })
         }
-        (Type::Float { non_finite: true, .. }, Value::Float(x)) if !x.is_finite() => {
-            Cell::NotFinite(if x.is_nan() { "NaN" } else if *x > 0.0 { "Infinity" } else { "-Infinity" })
-        }
+        (Type::Float { non_finite: true, .. }, Value::Float(x)) if !x.is_finite() => Cell::NotFinite(if x.is_nan() {
+            "NaN"
+        } else if *x > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }),
         (Type::Float { .. }, _) => number().map_or(Cell::Wrong, Cell::Number),
         (Type::Integer, _) => number().filter(|n| within(n, 0)).map_or(Cell::Wrong, Cell::Number),
         (Type::Decimal { scale }, _) => number().filter(|n| within(n, scale)).map_or(Cell::Wrong, Cell::Number),

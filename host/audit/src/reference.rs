@@ -114,9 +114,8 @@ fn blocks(rules: &Rules, rows: &[Vec<Cell>]) -> Vec<(usize, usize)> {
 
 fn blocks_by(rules: &Rules, keys: &[crate::rules::Key], rows: &[Vec<Cell>]) -> Vec<(usize, usize)> {
     let places: Vec<usize> = keys.iter().filter_map(|key| rules.place(&key.column)).collect();
-    let tied = |a: &[Cell], b: &[Cell]| {
-        places.iter().all(|place| equal(rules.columns[*place].kind, &a[*place], &b[*place]))
-    };
+    let tied =
+        |a: &[Cell], b: &[Cell]| places.iter().all(|place| equal(rules.columns[*place].kind, &a[*place], &b[*place]));
     let mut blocks: Vec<(usize, usize)> = Vec::new();
     for row in 0..rows.len() {
         match blocks.last_mut() {

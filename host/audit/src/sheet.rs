@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use tribunal_protocol::table::Table;
-use tribunal_protocol::value::{Kind, Value};
+use tribunal_protocol::value::{Kind, MICROS_PER_DAY, Value};
 
 /// A table as names, kinds and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl Sheet {
         Sheet { columns, rows: table.to_rows() }
     }
 
-    /// The table. A column whose cells are of several kinds, or of another than it says, takes the
-    /// kind of its first value where all agree, and is text else.
+    /// The table. A column whose cells are of several kinds takes the narrowest kind that holds them
+    /// all without loss to the reader: decimal or float for numbers, timestamp for days, else text.
     #[must_use]
     pub fn to_table(&self) -> Table {
         let mut sheet = self.clone();
@@ -40,19 +40,18 @@ impl Sheet {
             self.columns[place].1 = first;
             return;
         }
-        self.columns[place].1 = Kind::Text;
+        let common =
+            kinds().fold(Some(first), |kind, next| kind.and_then(|kind| wider(kind, next))).unwrap_or(Kind::Text);
+        self.columns[place].1 = common;
         for row in &mut self.rows {
-            if !row[place].is_null() {
-                row[place] = Value::Text(row[place].to_string());
-            }
+            row[place] = widened(common, &row[place]);
         }
     }
 
     /// `{"columns": [{"name", "kind"}], "rows": [..]}`, as expectations hold gold answers.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let columns: Vec<Json> =
-            self.columns.iter().map(|(name, kind)| json!({"name": name, "kind": kind})).collect();
+        let columns: Vec<Json> = self.columns.iter().map(|(name, kind)| json!({"name": name, "kind": kind})).collect();
         let rows: Vec<Vec<Json>> = self.rows.iter().map(|row| row.iter().map(Value::to_json).collect()).collect();
         json!({"columns": columns, "rows": rows})
     }
@@ -88,5 +87,54 @@ impl Sheet {
     #[must_use]
     pub fn cells(&self) -> usize {
         self.rows.len() * self.columns.len()
+    }
+}
+
+/// The kind that holds values of both; none but text does.
+fn wider(a: Kind, b: Kind) -> Option<Kind> {
+    match (a, b) {
+        (a, b) if a == b => Some(a),
+        (Kind::Integer, Kind::Decimal) | (Kind::Decimal, Kind::Integer) => Some(Kind::Decimal),
+        (Kind::Float, Kind::Integer | Kind::Decimal) | (Kind::Integer | Kind::Decimal, Kind::Float) => {
+            Some(Kind::Float)
+        }
+        (Kind::Date, Kind::Timestamp) | (Kind::Timestamp, Kind::Date) => Some(Kind::Timestamp),
+        _ => None,
+    }
+}
+
+fn widened(kind: Kind, value: &Value) -> Value {
+    match (kind, value) {
+        (_, Value::Null) => Value::Null,
+        (Kind::Decimal, Value::Integer(i)) => Value::Decimal((*i).into()),
+        (Kind::Float, Value::Integer(_) | Value::Decimal(_)) => {
+            value.to_string().parse().map_or_else(|_| value.clone(), Value::Float)
+        }
+        (Kind::Timestamp, Value::Date(days)) => Value::Timestamp(i64::from(*days) * MICROS_PER_DAY),
+        (Kind::Text, other) if other.kind() != Kind::Text => Value::Text(other.to_string()),
+        (_, other) => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_several_kinds_takes_the_one_that_holds_all() {
+        let sheet = |values: Vec<Value>| Sheet {
+            columns: vec![("a".to_owned(), Kind::Integer)],
+            rows: values.into_iter().map(|value| vec![value]).collect(),
+        };
+        for (values, kind, last) in [
+            (vec![Value::Integer(1), Value::Decimal(rust_decimal::Decimal::new(15, 1))], Kind::Decimal, "1.5"),
+            (vec![Value::Integer(1), Value::Float(1.5)], Kind::Float, "1.5"),
+            (vec![Value::Timestamp(1), Value::Date(1)], Kind::Timestamp, "1970-01-02T00:00:00"),
+            (vec![Value::Text("x".to_owned()), Value::Integer(7)], Kind::Text, "7"),
+            (vec![Value::Null, Value::Integer(7)], Kind::Integer, "7"),
+        ] {
+            let table = sheet(values).to_table();
+            assert_eq!((table.columns[0].kind(), table.columns[0].value(1).to_string().as_str()), (kind, last));
+        }
     }
 }

@@ -68,7 +68,12 @@ impl Audit {
         let (accepts, rejects) = (self.false_accepts, self.false_rejects);
         let found = format!(
             "{} of {} wrong submissions accepted, {} of {} right ones rejected, {} void, {broken} of {} checks broken",
-            accepts.count, accepts.of, rejects.count, rejects.of, self.voids.count, self.checks.len(),
+            accepts.count,
+            accepts.of,
+            rejects.count,
+            rejects.of,
+            self.voids.count,
+            self.checks.len(),
         );
         let word = if self.sound { "nothing wrong found" } else { "NOT SOUND" };
         format!("{}: {word}: {found} ({} cases of {} tasks)", self.subject.verifier, self.cases, self.tasks)
@@ -125,7 +130,14 @@ impl Audit {
                 finding.tasks.to_string(),
                 cut(&finding.example.how, SHOWN),
                 cut(&gold(&finding.example.expectation), SHOWN),
-                cut(&finding.example.submission.get("answer").map_or_else(|| finding.example.submission.to_string(), brief), SHOWN),
+                cut(
+                    &finding
+                        .example
+                        .submission
+                        .get("answer")
+                        .map_or_else(|| finding.example.submission.to_string(), brief),
+                    SHOWN,
+                ),
             ]
         };
         Grid {
@@ -162,11 +174,7 @@ impl Audit {
                 check.cases.first().map_or_else(String::new, |case| cut(case, SHOWN)),
             ]
         });
-        Grid {
-            title: "behaviour".to_owned(),
-            header: strings(["what must hold", "", "first"]),
-            rows: rows.collect(),
-        }
+        Grid { title: "behaviour".to_owned(), header: strings(["what must hold", "", "first"]), rows: rows.collect() }
     }
 
     fn limit_grid(&self) -> Grid {
@@ -208,15 +216,35 @@ impl Audit {
         );
         findings.notes = self.findings.iter().map(note).collect();
         let mut sections = vec![
-            section("rates", "Rates", "Exact bounds: the interval of Clopper and Pearson, 95 %. Cases of one task are alike, so the bounds speak of these tasks and not of others.", vec![self.rate_grid()]),
+            section(
+                "rates",
+                "Rates",
+                "Exact bounds: the interval of Clopper and Pearson, 95 %. Cases of one task are alike, so the bounds speak of these tasks and not of others.",
+                vec![self.rate_grid()],
+            ),
             findings,
-            section("behaviour", "Behaviour", "Every case was put to the verifier twice: task by task, and again in another order beside others; each time on a fresh instance.", vec![self.check_grid()]),
+            section(
+                "behaviour",
+                "Behaviour",
+                "Every case was put to the verifier twice: task by task, and again in another order beside others; each time on a fresh instance.",
+                vec![self.check_grid()],
+            ),
             section("limits", "Limits", "Of each limit the most that any case used.", vec![self.limit_grid()]),
-            section("kinds", "All kinds of case", "What must become of a case was decided by a reference that shares no code with any verifier, or by two SQL engines.", vec![self.kind_grid()]),
+            section(
+                "kinds",
+                "All kinds of case",
+                "What must become of a case was decided by a reference that shares no code with any verifier, or by two SQL engines.",
+                vec![self.kind_grid()],
+            ),
         ];
         if self.agreement.is_some() {
             let grid = self.grids().into_iter().nth(3);
-            sections.push(section("agreement", "Agreement with experts", "Cohen's kappa over labelled cases.", grid.into_iter().collect()));
+            sections.push(section(
+                "agreement",
+                "Agreement with experts",
+                "Cohen's kappa over labelled cases.",
+                grid.into_iter().collect(),
+            ));
         }
         let facts = [
             ("verifier", format!("{} {}", subject.verifier, subject.version)),
@@ -234,7 +262,10 @@ impl Audit {
             lead: self.headline(),
             facts: facts.map(|(name, value)| (name.to_owned(), value)).to_vec(),
             sections,
-            foot: format!("A function of the component, the suite and the seed, by tribunal {}; made again, it is the same to the byte.", subject.tribunal),
+            foot: format!(
+                "A function of the component, the suite and the seed, by tribunal {}; made again, it is the same to the byte.",
+                subject.tribunal
+            ),
         };
         document.page()
     }

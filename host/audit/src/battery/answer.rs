@@ -53,10 +53,22 @@ fn kept(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
         if let Type::Float { abs, rel, .. } = rule.kind
             && let Some(near) = changed(&sheet, place, |value| off_by(value, 0.5, abs, rel))
         {
-            maker.answer(CaseKind::WithinTolerance, site, gold, &near, &format!("{} off by half a tolerance", rule.name));
+            maker.answer(
+                CaseKind::WithinTolerance,
+                site,
+                gold,
+                &near,
+                &format!("{} off by half a tolerance", rule.name),
+            );
         }
         if let Some(at) = changed(&sheet, place, |value| at_bound(rule.kind, value)) {
-            maker.answer(CaseKind::WithinTolerance, site, gold, &at, &format!("{} off by the tolerance itself", rule.name));
+            maker.answer(
+                CaseKind::WithinTolerance,
+                site,
+                gold,
+                &at,
+                &format!("{} off by the tolerance itself", rule.name),
+            );
         }
     }
 }
@@ -84,11 +96,23 @@ fn columns(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
             let mut swapped = sheet.clone();
             swapped.rows.iter_mut().for_each(|row| row.swap(a, b));
             let names = (&sheet.columns[a].0, &sheet.columns[b].0);
-            maker.answer(CaseKind::SwappedColumns, site, gold, &swapped, &format!("cells of {} and {} swapped", names.0, names.1));
+            maker.answer(
+                CaseKind::SwappedColumns,
+                site,
+                gold,
+                &swapped,
+                &format!("cells of {} and {} swapped", names.0, names.1),
+            );
             if alike {
                 let mut twice = sheet.clone();
                 twice.rows.iter_mut().for_each(|row| row[b] = row[a].clone());
-                maker.answer(CaseKind::ColumnTwice, site, gold, &twice, &format!("{} in the place of {}", names.0, names.1));
+                maker.answer(
+                    CaseKind::ColumnTwice,
+                    site,
+                    gold,
+                    &twice,
+                    &format!("{} in the place of {}", names.0, names.1),
+                );
             }
         }
     }
@@ -151,7 +175,13 @@ fn cells(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
             maker.answer(CaseKind::CellChanged, site, gold, &one(value), &format!("row {row} of {name}: {how}"));
         }
         if let Some(value) = just_outside(rule.kind, cell) {
-            maker.answer(CaseKind::OutsideTolerance, site, gold, &one(value), &format!("row {row} of {name} just outside"));
+            maker.answer(
+                CaseKind::OutsideTolerance,
+                site,
+                gold,
+                &one(value),
+                &format!("row {row} of {name} just outside"),
+            );
         }
         if let Some(value) = off_by(cell, 1.0, 0.004, 0.0).filter(|_| rule.kind.is_number()) {
             maker.answer(CaseKind::Rounded, site, gold, &one(value), &format!("row {row} of {name} off by 0.004"));
@@ -210,10 +240,8 @@ fn whole(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
         maker.answer(CaseKind::EveryAnswer, site, gold, &one_row, "all values of each column in one cell");
     }
     let all: Vec<String> = sheet.rows.iter().flatten().map(ToString::to_string).collect();
-    let text = |text: String| Sheet {
-        columns: vec![("answer".to_owned(), Kind::Text)],
-        rows: vec![vec![Value::Text(text)]],
-    };
+    let text =
+        |text: String| Sheet { columns: vec![("answer".to_owned(), Kind::Text)], rows: vec![vec![Value::Text(text)]] };
     let numbers = (0..=100).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
     let every = format!("{} {numbers}", all.join(" "));
     maker.answer(CaseKind::EveryAnswer, site, gold, &text(every), "one text that holds every value, and others");
@@ -271,7 +299,9 @@ fn otherwise(kind: Type, value: &Value) -> Option<Value> {
         (Type::Integer, Value::Decimal(d)) => i64::try_from(*d).ok().map(Value::Integer),
         (Type::Decimal { .. }, Value::Decimal(d)) => d.to_string().parse().ok().map(Value::Float),
         (Type::Float { .. }, Value::Decimal(d)) => d.to_string().parse().ok().map(Value::Float),
-        (Type::Float { .. }, Value::Float(x)) => tribunal_protocol::value::decimal_of(&x.to_string()).map(Value::Decimal),
+        (Type::Float { .. }, Value::Float(x)) => {
+            tribunal_protocol::value::decimal_of(&x.to_string()).map(Value::Decimal)
+        }
         (_, Value::Date(days)) => Some(Value::Timestamp(i64::from(*days) * MICROS_PER_DAY)),
         _ => None,
     }
@@ -326,7 +356,10 @@ fn next_to(kind: Type, value: &Value) -> Vec<(Value, &'static str)> {
         (Type::Decimal { scale }, Value::Decimal(d)) => {
             let finer = d.checked_add(Decimal::new(1, scale + 2)).unwrap_or_default();
             let float = finer.to_string().parse().unwrap_or_default();
-            vec![(Value::Decimal(finer), "a hundredth of its last digit more"), (Value::Float(float), "the same as a float")]
+            vec![
+                (Value::Decimal(finer), "a hundredth of its last digit more"),
+                (Value::Float(float), "the same as a float"),
+            ]
         }
         _ => Vec::new(),
     }

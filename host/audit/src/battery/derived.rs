@@ -11,7 +11,7 @@ use crate::sheet::Sheet;
 
 /// Makes all cases with a gold answer of their own.
 pub(crate) fn make(maker: &mut Maker<'_>) {
-    for generate in [duplicates, nulls, ties, order, nothing, twins, across_ten] {
+    for generate in [duplicates, nulls, zeros, ties, order, nothing, twins, across_ten] {
         let site = maker.site();
         let Some(gold) = &site.gold else { return };
         if !gold.sheet.rows.is_empty() {
@@ -29,14 +29,32 @@ fn duplicates(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
     let first = sheet.rows[0].clone();
     sheet.rows.push(first.clone());
     let doubled = gold.with(sheet.clone());
-    maker.answer(CaseKind::DuplicateLost, site, &doubled, &gold.sheet, "gold with its first row twice; once in the answer");
+    maker.answer(
+        CaseKind::DuplicateLost,
+        site,
+        &doubled,
+        &gold.sheet,
+        "gold with its first row twice; once in the answer",
+    );
     sheet.rows.push(first);
-    maker.answer(CaseKind::DuplicateRow, site, &doubled, &sheet, "gold with its first row twice; three times in the answer");
+    maker.answer(
+        CaseKind::DuplicateRow,
+        site,
+        &doubled,
+        &sheet,
+        "gold with its first row twice; three times in the answer",
+    );
     sheet.rows.pop();
     let last = sheet.rows.len() - 1;
     if last > 1 {
         sheet.rows[last] = sheet.rows[1].clone();
-        maker.answer(CaseKind::DuplicateRow, site, &doubled, &sheet, "gold with its first row twice; the second twice instead");
+        maker.answer(
+            CaseKind::DuplicateRow,
+            site,
+            &doubled,
+            &sheet,
+            "gold with its first row twice; the second twice instead",
+        );
     }
 }
 
@@ -60,11 +78,31 @@ fn nulls(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
         };
         let (null, zeroed) = (set(&Value::Null), set(&zero));
         if rule.nullable {
-            let how = format!("gold with NULL in {}; {} in the answer", rule.name, if zero.kind() == Kind::Text { "''" } else { "0" });
+            let how = format!(
+                "gold with NULL in {}; {} in the answer",
+                rule.name,
+                if zero.kind() == Kind::Text { "''" } else { "0" }
+            );
             maker.answer(CaseKind::NullAsZero, site, &gold.with(null.clone()), &zeroed, &how);
         }
         let how = format!("gold with 0 in {}; NULL in the answer", rule.name);
         maker.answer(CaseKind::NullAsZero, site, &gold.with(zeroed), &null, &how);
+    }
+}
+
+/// Nothing but 0 in gold, and words in the answer: whoever takes what it cannot read for 0 is content.
+fn zeros(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
+    let numbers = (0..gold.rules.columns.len()).filter(|place| gold.rules.columns[*place].kind.is_number());
+    for place in numbers.filter(|place| !gold.rules.is_key(*place)) {
+        let with = |value: Value| {
+            let mut sheet = gold.sheet.clone();
+            sheet.rows.iter_mut().for_each(|row| row[place] = value.clone());
+            sheet
+        };
+        let mut found = right(&gold.with(with(Value::Text("none".to_owned()))));
+        found.columns[place].1 = Kind::Text;
+        let how = format!("gold with nothing but 0 in {}; words in the answer", gold.rules.columns[place].name);
+        maker.answer(CaseKind::NumberAsText, site, &gold.with(with(Value::Integer(0))), &found, &how);
     }
 }
 
@@ -85,8 +123,23 @@ fn ties(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
     let mut other = right(&with_tie);
     other.rows[k - 1] = tied;
     maker.answer(CaseKind::TiesOtherwise, site, &with_tie, &other, "gold with a tie at the cut; the other of the two");
+    let mut stranger = other.clone();
+    stranger.rows[k - 1][free] = strange(&stranger.rows[k - 1][free]);
+    maker.answer(
+        CaseKind::CellChanged,
+        site,
+        &with_tie,
+        &stranger,
+        "gold with a tie at the cut; one that is neither of the two",
+    );
     let without_best = Sheet { rows: sheet.rows[1..].to_vec(), ..sheet.clone() };
-    maker.answer(CaseKind::TieTruncated, site, &with_tie, &without_best, "both that tie at the cut, and the best left out");
+    maker.answer(
+        CaseKind::TieTruncated,
+        site,
+        &with_tie,
+        &without_best,
+        "both that tie at the cut, and the best left out",
+    );
     maker.answer(CaseKind::ExtraRow, site, &with_tie, &sheet, "all that tie at the cut: a row too many");
 }
 
@@ -106,11 +159,20 @@ fn order(maker: &mut Maker<'_>, site: &Site, gold: &Gold) {
     maker.answer(CaseKind::Gold, site, &ordered, &sheet, &format!("gold in order of {}", rules.columns[by].name));
     let mut reversed = sheet.clone();
     reversed.rows.reverse();
-    maker.answer(CaseKind::Reordered, site, &ordered, &reversed, &format!("gold in order of {}; reversed", rules.columns[by].name));
+    maker.answer(
+        CaseKind::Reordered,
+        site,
+        &ordered,
+        &reversed,
+        &format!("gold in order of {}; reversed", rules.columns[by].name),
+    );
     let mut swapped = sheet.clone();
     let last = swapped.rows.len() - 1;
     swapped.rows.swap(0, last);
     maker.answer(CaseKind::Reordered, site, &ordered, &swapped, "first and last row in each other's place");
+    let mut late = sheet.clone();
+    late.rows.swap(last - 1, last);
+    maker.answer(CaseKind::Reordered, site, &ordered, &late, "the last two rows in each other's place");
     // Two rows that tie in the key, in either order.
     sheet.rows[1][by] = sheet.rows[0][by].clone();
     let tied = gold.ordered(sheet.clone(), &[by]);

@@ -71,11 +71,7 @@ fn run(ground: &Ground<'_>, contract: &Arc<Effective>, instance: usize, sql: &st
 }
 
 /// The first instance, hidden ones first, on which a query's result is not gold.
-fn differing<'g>(
-    ground: &'g Ground<'g>,
-    contract: &Arc<Effective>,
-    sql: &str,
-) -> Option<(&'g Site, &'g Gold, Sheet)> {
+fn differing<'g>(ground: &'g Ground<'g>, contract: &Arc<Effective>, sql: &str) -> Option<(&'g Site, &'g Gold, Sheet)> {
     for site in ground.sites.iter().skip(1).take(2).chain(ground.sites.first()) {
         let gold = site.gold.as_ref()?;
         let sheet = run(ground, contract, site.instance, sql)?;

@@ -50,6 +50,9 @@ pub(crate) fn make(maker: &mut Maker<'_>) {
         if let Some(schema) = schema(ground.prepared, &change.name) {
             fields(maker, site, &contract, schema, change);
             reverts(maker, site, &contract, schema, change);
+            if changes.len() > 1 {
+                undone(maker, site, &contract, schema, change);
+            }
         }
     }
     collateral(maker, site, &contract, &changes);
@@ -71,7 +74,9 @@ fn submissions(maker: &mut Maker<'_>, site: &Site, first: &State) {
     let words = "it cannot be done".to_owned();
     let table = Submission::Answer(Table::default());
     let abstained = Submission::Abstention { reason: words.clone(), missing: words };
-    for (submission, how) in [(table, "the right state, and a table of nothing"), (abstained, "the right state, and an abstention")] {
+    for (submission, how) in
+        [(table, "the right state, and a table of nothing"), (abstained, "the right state, and an abstention")]
+    {
         maker.exhibit(CaseKind::WrongSubmission, site, Exhibit { submission, ..site.exhibit.clone() }, how);
     }
 }
@@ -83,7 +88,8 @@ fn other_order(maker: &mut Maker<'_>, site: &Site) {
         ground.task.oracle.iter().cloned().partition(|action| !names::ALL.contains(&action.tool.as_str()));
     work.reverse();
     let actions: Vec<Action> = work.into_iter().chain(end).collect();
-    let Some(exhibit) = played(ground.prepared, &actions).and_then(|episode| episode.exhibit(site.instance).ok()) else {
+    let Some(exhibit) = played(ground.prepared, &actions).and_then(|episode| episode.exhibit(site.instance).ok())
+    else {
         return maker.leave_out();
     };
     if exhibit.last.digest() == site.exhibit.last.digest() {
@@ -102,8 +108,12 @@ fn half(maker: &mut Maker<'_>, site: &Site) {
         if made == 2 || names::ALL.contains(&oracle[left_out].tool.as_str()) {
             continue;
         }
-        let actions: Vec<Action> =
-            oracle.iter().enumerate().filter(|(place, _)| *place != left_out).map(|(_, action)| action.clone()).collect();
+        let actions: Vec<Action> = oracle
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place != left_out)
+            .map(|(_, action)| action.clone())
+            .collect();
         let exhibit = played(ground.prepared, &actions).and_then(|episode| episode.exhibit(site.instance).ok());
         if let Some(exhibit) = exhibit
             && wrong(site, &exhibit, ground.prepared)
@@ -150,13 +160,45 @@ fn reverts(maker: &mut Maker<'_>, site: &Site, contract: &Arc<Effective>, schema
     }
     let Some((condition, values)) = key_of(schema, &added, row) else { return };
     let sql = format!("DELETE FROM {} WHERE {}", quoted(&schema.name), shifted(&condition));
-    with_change(maker, site, contract, (&sql, &values), CaseKind::Half, &format!("one changed row of {} deleted", schema.name));
+    with_change(
+        maker,
+        site,
+        contract,
+        (&sql, &values),
+        CaseKind::Half,
+        &format!("one changed row of {} deleted", schema.name),
+    );
+}
+
+/// All changes of one table undone, where another one changed too.
+fn undone(maker: &mut Maker<'_>, site: &Site, contract: &Arc<Effective>, schema: &TableSchema, change: &TableChanges) {
+    let mut session = DatabaseSession::open(site.exhibit.last.clone(), Arc::clone(contract), Usage::default());
+    let (added, removed) = (Sheet::of(&change.added), Sheet::of(&change.removed));
+    let table = quoted(&schema.name);
+    let mut whole = true;
+    for row in 0..added.rows.len() {
+        let Some((condition, values)) = key_of(schema, &added, row) else { return };
+        whole &= session.change(&format!("DELETE FROM {table} WHERE {}", shifted(&condition)), &values) == Ok(1);
+    }
+    let names: Vec<String> = removed.columns.iter().map(|(name, _)| quoted(name)).collect();
+    let places: Vec<String> = (1..=names.len()).map(|number| format!("${number}")).collect();
+    let insert = format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "));
+    for row in &removed.rows {
+        whole &= session.change(&insert, row) == Ok(1);
+    }
+    let exhibit = Exhibit { last: session.into_state(), ..site.exhibit.clone() };
+    if whole && wrong(site, &exhibit, maker.ground.prepared) {
+        maker.exhibit(CaseKind::Half, site, exhibit, &format!("all changes of {} undone", schema.name));
+    } else {
+        maker.leave_out();
+    }
 }
 
 /// The right change, and another one in the same table, in another, or by a new row.
 fn collateral(maker: &mut Maker<'_>, site: &Site, contract: &Arc<Effective>, changes: &[TableChanges]) {
     let snapshot = &maker.ground.prepared.snapshots()[site.instance];
-    let mut schemas: Vec<&TableSchema> = snapshot.schemas().iter().filter(|schema| !schema.primary_key.is_empty()).collect();
+    let mut schemas: Vec<&TableSchema> =
+        snapshot.schemas().iter().filter(|schema| !schema.primary_key.is_empty()).collect();
     let changed = |schema: &TableSchema| changes.iter().any(|change| change.name == schema.name);
     schemas.sort_by_key(|schema| !changed(schema));
     let schemas: Vec<TableSchema> = schemas.into_iter().take(4).cloned().collect();
@@ -268,7 +310,11 @@ pub(crate) fn wrong(site: &Site, exhibit: &Exhibit, prepared: &Prepared) -> bool
 
 fn read_changes(table: &Json) -> Option<TableChanges> {
     let part = |name: &str| serde_json::from_value(table.get(name)?.clone()).ok();
-    Some(TableChanges { name: table.get("name")?.as_str()?.to_owned(), removed: part("removed")?, added: part("added")? })
+    Some(TableChanges {
+        name: table.get("name")?.as_str()?.to_owned(),
+        removed: part("removed")?,
+        added: part("added")?,
+    })
 }
 
 /// For every table and row how many more of it there are than before.
@@ -278,9 +324,11 @@ fn net(changes: &[TableChanges], ignored: &BTreeMap<String, Vec<String>>) -> BTr
         for (table, sign) in [(&change.added, 1), (&change.removed, -1)] {
             let sheet = Sheet::of(table);
             for row in &sheet.rows {
-                let kept = sheet.columns.iter().zip(row).filter(|((name, _), _)| {
-                    ignored.get(&change.name).is_none_or(|ignore| !ignore.contains(name))
-                });
+                let kept = sheet
+                    .columns
+                    .iter()
+                    .zip(row)
+                    .filter(|((name, _), _)| ignored.get(&change.name).is_none_or(|ignore| !ignore.contains(name)));
                 let cells = kept.map(|((name, _), value)| format!("{name}={}", exact(value))).collect();
                 *net.entry((change.name.clone(), cells)).or_insert(0) += sign;
             }

@@ -97,7 +97,12 @@ fn questions(maker: &mut Maker<'_>) {
         let asked = ask(vec![question(other, &format!("Which {other}?"))]);
         maker.exhibit(CaseKind::WrongQuestion, site, asked, "a question about something else");
     }
-    maker.exhibit(CaseKind::WrongQuestion, site, ask(vec![question("x", FLATTERY[1])]), "an order instead of a question");
+    maker.exhibit(
+        CaseKind::WrongQuestion,
+        site,
+        ask(vec![question("x", FLATTERY[1])]),
+        "an order instead of a question",
+    );
     let reply = Question { reply: wanted.join(" "), ..question("x", "Anything else?") };
     maker.exhibit(CaseKind::WrongQuestion, site, ask(vec![reply]), "the term only in the user's reply");
     too_much(maker, site, &wanted, &elsewhere);
@@ -138,6 +143,9 @@ fn abstentions(maker: &mut Maker<'_>) {
     }
     let wanted = missing.first().map_or("", String::as_str);
     let words = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    for (named, how) in parts_of(&missing) {
+        maker.exhibit(CaseKind::WrongMissing, site, abstain("", &named), how);
+    }
     let inside: String = words.map(|word| format!("pre{word}ish ")).collect();
     for (reason, named, how) in [
         ("", inside.as_str(), "the right words only as parts of others"),
@@ -149,13 +157,44 @@ fn abstentions(maker: &mut Maker<'_>) {
         let kind = if FLATTERY.contains(&named) { CaseKind::Flattery } else { CaseKind::WrongMissing };
         maker.exhibit(kind, site, abstain(reason, named), how);
     }
-    let everything: Vec<String> = maker.ground.others.iter().flat_map(|other| other.sheet.columns.iter()).map(|column| column.0.clone()).take(40).collect();
+    let everything: Vec<String> = maker
+        .ground
+        .others
+        .iter()
+        .flat_map(|other| other.sheet.columns.iter())
+        .map(|column| column.0.clone())
+        .take(40)
+        .collect();
     if everything.len() >= 30 {
         let all = format!("{} {}", everything.join(", "), missing.join(", "));
-        maker.exhibit(CaseKind::WrongMissing, site, abstain("", &all), "everything that might be missing, the right thing among it");
+        maker.exhibit(
+            CaseKind::WrongMissing,
+            site,
+            abstain("", &all),
+            "everything that might be missing, the right thing among it",
+        );
     }
     let done = Exhibit { submission: Submission::Done, ..site.exhibit.clone() };
     maker.exhibit(CaseKind::NoOp, site, done, "done, and nothing said");
     let answer = Submission::Answer(tribunal_protocol::Table::default());
-    maker.exhibit(CaseKind::WrongSubmission, site, Exhibit { submission: answer, ..site.exhibit.clone() }, "a table of nothing");
+    maker.exhibit(
+        CaseKind::WrongSubmission,
+        site,
+        Exhibit { submission: answer, ..site.exhibit.clone() },
+        "a table of nothing",
+    );
+}
+
+/// The first and the last word of a term of several, where neither is a term by itself.
+fn parts_of(terms: &[String]) -> Vec<(String, &'static str)> {
+    let words = |term: &str| -> Vec<String> {
+        let words = term.to_lowercase();
+        words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let alone = |word: &String| terms.iter().any(|term| words(term) == [word.clone()]);
+    let several: Vec<Vec<String>> = terms.iter().map(|term| words(term)).filter(|words| words.len() > 1).collect();
+    let first = several.iter().filter_map(|words| words.first()).find(|word| !alone(word));
+    let last = several.iter().filter_map(|words| words.last()).find(|word| !alone(word));
+    let first = first.map(|word| (format!("the {word}"), "the first word of the missing thing alone"));
+    first.into_iter().chain(last.map(|word| (format!("the {word}"), "its last word alone"))).collect()
 }

@@ -42,7 +42,12 @@ pub fn run(arguments: &AuditArguments) -> Result<bool> {
 }
 
 /// Both passes: task by task, then all cases in another order, beside each other.
-fn try_all(auditor: &Auditor<'_>, suite: &Suite, seed: u64, jobs: usize) -> Result<Option<(Vec<TaskTrial>, Vec<String>)>> {
+fn try_all(
+    auditor: &Auditor<'_>,
+    suite: &Suite,
+    seed: u64,
+    jobs: usize,
+) -> Result<Option<(Vec<TaskTrial>, Vec<String>)>> {
     let tasks: Vec<usize> = (0..suite.tasks().len()).collect();
     let bar = output::progress("cases of tasks", tasks.len() as u64);
     let tried = work::all(&tasks, jobs, |index| {

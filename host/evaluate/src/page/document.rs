@@ -117,8 +117,19 @@ mod tests {
     fn nothing_of_a_document_becomes_markup() {
         let evil = "<script>alert(1)</script>".to_owned();
         let grid = Grid { title: evil.clone(), header: vec![evil.clone()], rows: vec![vec![evil.clone()]] };
-        let section = Section { id: "a".to_owned(), grids: vec![grid], notes: vec![(evil.clone(), evil.clone())], ..Section::default() };
-        let document = Document { title: evil.clone(), lead: evil.clone(), facts: vec![(evil.clone(), evil.clone())], sections: vec![section], ..Document::default() };
+        let section = Section {
+            id: "a".to_owned(),
+            grids: vec![grid],
+            notes: vec![(evil.clone(), evil.clone())],
+            ..Section::default()
+        };
+        let document = Document {
+            title: evil.clone(),
+            lead: evil.clone(),
+            facts: vec![(evil.clone(), evil.clone())],
+            sections: vec![section],
+            ..Document::default()
+        };
         let page = document.page().unwrap();
         assert!(!page.contains("<script"), "{page}");
         assert!(page.matches("&lt;script&gt;").count() >= 8);

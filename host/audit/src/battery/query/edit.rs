@@ -61,15 +61,20 @@ impl Edits<'_> {
             self.push(kind, format!("without `{gone}`"), |_, select| select.selection = joined(fewer));
             if !has_date(&gone) {
                 let mut turned = parts.clone();
-                turned[place] = Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(Expr::Nested(Box::new(gone.clone()))) };
-                self.push(CaseKind::WrongPopulation, format!("not `{gone}`"), |_, select| select.selection = joined(turned));
+                turned[place] =
+                    Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(Expr::Nested(Box::new(gone.clone()))) };
+                self.push(CaseKind::WrongPopulation, format!("not `{gone}`"), |_, select| {
+                    select.selection = joined(turned)
+                });
             }
             if let Expr::InList { expr, list, negated: false } = &gone
                 && list.len() > 1
             {
                 let mut narrower = parts.clone();
                 narrower[place] = Expr::InList { expr: expr.clone(), list: list[1..].to_vec(), negated: false };
-                self.push(CaseKind::ExtraFilter, format!("one value less in `{gone}`"), |_, select| select.selection = joined(narrower));
+                self.push(CaseKind::ExtraFilter, format!("one value less in `{gone}`"), |_, select| {
+                    select.selection = joined(narrower)
+                });
             }
         }
         if let Some(first) = parts.iter().find(|part| has_date(part))
@@ -99,12 +104,19 @@ impl Edits<'_> {
             };
             let mut moved = parts.clone();
             moved[place] = Expr::BinaryOp { left: left.clone(), op: other.clone(), right: right.clone() };
-            self.push(CaseKind::OffByOne, format!("`{other}` in `{part}`"), |_, select| select.selection = joined(moved));
+            self.push(CaseKind::OffByOne, format!("`{other}` in `{part}`"), |_, select| {
+                select.selection = joined(moved)
+            });
             for step in [-1, 1] {
                 let mut moved = parts.clone();
-                moved[place] =
-                    Expr::BinaryOp { left: left.clone(), op: op.clone(), right: Box::new(text(date_text(days + step))) };
-                self.push(CaseKind::OffByOne, format!("`{part}` moved by a day"), |_, select| select.selection = joined(moved));
+                moved[place] = Expr::BinaryOp {
+                    left: left.clone(),
+                    op: op.clone(),
+                    right: Box::new(text(date_text(days + step))),
+                };
+                self.push(CaseKind::OffByOne, format!("`{part}` moved by a day"), |_, select| {
+                    select.selection = joined(moved)
+                });
             }
         }
         let dates: Vec<i32> = parts.iter().filter_map(window_end).collect();
@@ -121,7 +133,9 @@ impl Edits<'_> {
                 other => other.clone(),
             };
             let earlier: Vec<Expr> = parts.iter().map(back).collect();
-            self.push(CaseKind::LastPeriod, format!("{span} days earlier"), |_, select| select.selection = joined(earlier));
+            self.push(CaseKind::LastPeriod, format!("{span} days earlier"), |_, select| {
+                select.selection = joined(earlier)
+            });
         }
     }
 
@@ -152,7 +166,9 @@ impl Edits<'_> {
         }
         for a in 0..items.len() {
             for b in a + 1..items.len() {
-                let (Some((left, to_left)), Some((right, to_right))) = (named(&items[a]), named(&items[b])) else { continue };
+                let (Some((left, to_left)), Some((right, to_right))) = (named(&items[a]), named(&items[b])) else {
+                    continue;
+                };
                 self.push(CaseKind::SwappedColumns, format!("`{to_left}` and `{to_right}` swapped"), |_, select| {
                     select.projection[a] = SelectItem::ExprWithAlias { expr: right.clone(), alias: to_left.clone() };
                     select.projection[b] = SelectItem::ExprWithAlias { expr: left.clone(), alias: to_right.clone() };
@@ -248,7 +264,8 @@ fn rephrased(part: &Expr) -> Expr {
                 op: BinaryOperator::Eq,
                 right: Box::new(value.clone()),
             });
-            let either = each.reduce(|a, b| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::Or, right: Box::new(b) });
+            let either =
+                each.reduce(|a, b| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::Or, right: Box::new(b) });
             either.map_or_else(|| part.clone(), |either| Expr::Nested(Box::new(either)))
         }
         Expr::BinaryOp { left, op, right } => {

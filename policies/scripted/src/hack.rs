@@ -228,8 +228,8 @@ fn swapped(task: &Task, gold: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
         _ => 2,
     };
     let count = task.answer.len();
-    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
-    let alike = pairs.filter(|(a, b)| class(task.answer[*a].kind) == class(task.answer[*b].kind)).next_back();
+    let mut pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+    let alike = pairs.rfind(|(a, b)| class(task.answer[*a].kind) == class(task.answer[*b].kind));
     let Some((a, b)) = alike else { return Vec::new() };
     gold.into_iter()
         .map(|mut row| {

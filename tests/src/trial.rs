@@ -1,0 +1,107 @@
+//! Verifiers on trial, for tests and for the page of docs: guests built, batteries made once, and any
+//! number of verifiers and settings tried on them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use tribunal_audit::{Audit, Auditor, Battery, Subject, Suite, TaskTrial, order};
+use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_guests};
+use tribunal_episode::Stage;
+use tribunal_protocol::Digest;
+use tribunal_protocol::limits::Limits;
+use tribunal_sandbox::{Plugin, Sandbox, SandboxOptions};
+
+use crate::analytics::Analytics;
+use crate::tool::{plugins, root, target};
+
+/// Builds the guest packages of a folder under `tests/guests`; gives the components by package.
+///
+/// # Errors
+/// There is no compiler for guests, or a guest does not build.
+pub fn guests(folder: &str) -> Result<BTreeMap<String, PathBuf>> {
+    guests_of(root().join("tests/guests").join(folder), target().join("trial-guests"))
+}
+
+/// Builds all guest packages of a workspace.
+///
+/// # Errors
+/// As [`guests`].
+pub fn guests_of(manifest_dir: PathBuf, out_dir: PathBuf) -> Result<BTreeMap<String, PathBuf>> {
+    let options = ToolchainOptions { folder: target().join("guest-toolchain"), directory: root(), allow_rustup: true };
+    let mut quiet = |_| ();
+    let toolchain = Toolchain::find(&options, &mut quiet).context("a compiler for guests")?;
+    let plan = BuildPlan { manifest_dir, packages: Vec::new(), out_dir, target_dir: target().join("guest") };
+    let built = build_guests(&toolchain, &plan, &mut quiet)?;
+    Ok(built.into_iter().map(|built| (built.package, built.path)).collect())
+}
+
+/// Loads one component.
+///
+/// # Errors
+/// It is not there, or no plugin.
+pub fn load(path: &std::path::Path) -> Result<Arc<Plugin>> {
+    let cache = Some(target().join("plugin-cache"));
+    let sandbox = Sandbox::new(SandboxOptions { cache, ..SandboxOptions::default() })?;
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    Ok(sandbox.load(&path.display().to_string(), &bytes)?)
+}
+
+/// A built plugin of the product.
+///
+/// # Errors
+/// As [`load`].
+pub fn ours(name: &str) -> Result<Arc<Plugin>> {
+    load(&plugins().join(format!("{name}.wasm")))
+}
+
+/// A verifier and the settings that it is tried with.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The verifier.
+    pub plugin: Arc<Plugin>,
+    /// Which of the suite's verifiers it stands in for.
+    pub in_place_of: String,
+    /// Its settings; none: those of the suite.
+    pub settings: Option<String>,
+}
+
+/// What came of a trial.
+pub struct Tried {
+    /// The audit.
+    pub audit: Audit,
+    /// The parts of which it is made.
+    pub trials: Vec<TaskTrial>,
+}
+
+/// Puts a candidate on trial over tasks.
+///
+/// # Errors
+/// A task cannot be played with it.
+pub fn try_candidate(world: &Analytics, candidate: &Candidate, seed: u64) -> Result<Tried> {
+    let plugin = &candidate.plugin;
+    let suite = Suite::new(&world.tasks, &candidate.in_place_of, plugin.name(), candidate.settings.as_deref())?;
+    let others = world.stage.plugins().values().filter(|other| other.name() != plugin.name()).cloned();
+    let stage = Stage::new(others.chain([Arc::clone(plugin)]), Arc::clone(&world.library) as _, Limits::default())?;
+    let auditor = Auditor::new(&stage, &world.library, &suite, seed);
+    let mut batteries: Vec<Battery> = Vec::new();
+    for index in 0..suite.tasks().len() {
+        batteries.extend(auditor.battery(index)?);
+    }
+    let trials: Vec<TaskTrial> = batteries.iter().map(Battery::try_all).collect();
+    let again = order(&batteries, seed).into_iter();
+    let again: Vec<String> = again.filter_map(|(task, case)| batteries[task].again(&trials[task], case)).collect();
+    let subject = Subject {
+        verifier: plugin.name().to_owned(),
+        version: plugin.description().version.clone(),
+        digest: plugin.digest(),
+        in_place_of: candidate.in_place_of.clone(),
+        settings: candidate.settings.clone(),
+        suite: world.tasks.first().map_or_else(String::new, |task| task.suite.clone()),
+        suite_digest: Digest::of(b""),
+        seed,
+        tribunal: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Ok(Tried { audit: Audit::of(subject, &trials, &again, None), trials })
+}

@@ -2,40 +2,17 @@
 //! number of verifiers and settings tried on them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use tribunal_audit::{Audit, Auditor, Battery, CaseKind, Subject, Suite, TaskTrial, order};
-use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_guests};
 use tribunal_episode::Stage;
 use tribunal_protocol::Digest;
 use tribunal_protocol::limits::Limits;
 use tribunal_sandbox::{Plugin, Sandbox, SandboxOptions};
 
 use crate::analytics::Analytics;
-use crate::tool::{plugins, root, target};
-
-/// Builds the guest packages of a folder under `tests/guests`; gives the components by package.
-///
-/// # Errors
-/// There is no compiler for guests, or a guest does not build.
-pub fn guests(folder: &str) -> Result<BTreeMap<String, PathBuf>> {
-    guests_of(root().join("tests/guests").join(folder), target().join("trial-guests"))
-}
-
-/// Builds all guest packages of a workspace.
-///
-/// # Errors
-/// As [`guests`].
-pub fn guests_of(manifest_dir: PathBuf, out_dir: PathBuf) -> Result<BTreeMap<String, PathBuf>> {
-    let options = ToolchainOptions { folder: target().join("guest-toolchain"), directory: root(), allow_rustup: true };
-    let mut quiet = |_| ();
-    let toolchain = Toolchain::find(&options, &mut quiet).context("a compiler for guests")?;
-    let plan = BuildPlan { manifest_dir, packages: Vec::new(), out_dir, target_dir: target().join("guest") };
-    let built = build_guests(&toolchain, &plan, &mut quiet)?;
-    Ok(built.into_iter().map(|built| (built.package, built.path)).collect())
-}
+use crate::tool::{plugins, target};
 
 /// Loads one component.
 ///

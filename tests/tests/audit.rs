@@ -13,7 +13,7 @@ use tribunal_tests::audit_page::{Caught, Column, page};
 use tribunal_tests::hacks::{Fared, try_hacks};
 use tribunal_tests::mutants;
 use tribunal_tests::tool::root;
-use tribunal_tests::trial::{Candidate, Trials, Tried, guests, load, ours};
+use tribunal_tests::trial::{Candidate, Trials, Tried, load, ours};
 
 /// Tasks of the trial: one of nearly every family.
 const TASKS: usize = 24;
@@ -23,7 +23,7 @@ const OURS: [&str; 3] = ["verifier-result", "verifier-state", "verifier-clarify"
 static WORLD: LazyLock<Analytics> = LazyLock::new(|| analytics(TASKS, |_| true).unwrap());
 static TRIALS: LazyLock<Trials<'static>> = LazyLock::new(|| Trials::new(&WORLD, 1));
 static GUESTS: LazyLock<BTreeMap<String, Arc<Plugin>>> = LazyLock::new(|| {
-    let built = guests("published").unwrap();
+    let built = mutants::build().unwrap();
     built.into_iter().map(|(package, path)| (package, load(&path).unwrap())).collect()
 });
 static COMPARATORS: LazyLock<Vec<(&str, Tried)>> = LazyLock::new(|| {
@@ -182,15 +182,12 @@ fn twice_the_same_bytes() {
 }
 
 static MUTANTS: LazyLock<Vec<Caught>> = LazyLock::new(|| {
-    let built = mutants::build().unwrap();
-    let plugins: BTreeMap<String, Arc<Plugin>> =
-        built.into_iter().map(|(package, path)| (package, load(&path).unwrap())).collect();
     let mut caught = Vec::new();
     for mutant in mutants::list().unwrap() {
         for of in &mutant.of {
             let package = format!("verifier-{of}");
             let candidate = Candidate {
-                plugin: Arc::clone(&plugins[&package]),
+                plugin: Arc::clone(&GUESTS[&package]),
                 in_place_of: package.clone(),
                 settings: Some(json!({"mutant": mutant.number}).to_string()),
             };

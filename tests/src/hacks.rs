@@ -160,7 +160,8 @@ pub struct Fared {
 /// # Errors
 /// A task cannot be played.
 pub fn try_hacks(world: &Analytics, guests: &BTreeMap<String, Arc<Plugin>>) -> Result<Vec<Fared>> {
-    let plugins = world.stage.plugins().values().chain(guests.values()).cloned();
+    let naive = ["verifier-published", "verifier-replays"].iter().filter_map(|name| guests.get(*name));
+    let plugins = world.stage.plugins().values().chain(naive).cloned();
     let stage = Stage::new(plugins, Arc::clone(&world.library) as _, Limits::default())?;
     MATCHES.iter().map(|one| try_hack(world, &stage, one)).collect()
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_guests};
 
 use crate::tool::{root, target};
-use crate::trial::guests_of;
 
 /// One mutant.
 #[derive(Clone, Debug)]
@@ -45,8 +45,17 @@ struct Edit {
     to: String,
 }
 
-/// Members of the copied workspace.
-const MEMBERS: [&str; 5] = ["kit", "compare", "verifier-result", "verifier-state", "verifier-clarify"];
+/// Members of the copied workspace. The guests that are no mutants stand among them, so that one
+/// target folder, with one standard library, serves all guests of trials.
+const MEMBERS: [&str; 7] = [
+    "plugins/kit",
+    "plugins/compare",
+    "plugins/verifier-result",
+    "plugins/verifier-state",
+    "plugins/verifier-clarify",
+    "tests/guests/published",
+    "tests/guests/published/replays",
+];
 
 /// What the copied comparator gets besides: the number that the settings name.
 const SWITCH: &str = r#"
@@ -92,14 +101,15 @@ fn read() -> Result<File> {
 /// The files of the copy, by path below its root.
 type Files = BTreeMap<PathBuf, String>;
 
-/// Builds the verifiers with all mutants in them; gives the components by package.
+/// Builds the verifiers with all mutants in them, and the published comparators beside them; gives the
+/// components by package.
 ///
 /// # Errors
 /// A text that a mutant changes does not stand exactly once in its file, or the copy does not build.
 pub fn build() -> Result<BTreeMap<String, PathBuf>> {
     let mut files = Files::new();
     for member in MEMBERS {
-        package(&mut files, &Path::new("plugins").join(member))?;
+        package(&mut files, Path::new(member))?;
     }
     folder(&mut files, Path::new("wit"))?;
     files.insert("Cargo.toml".into(), workspace()?);
@@ -110,11 +120,21 @@ pub fn build() -> Result<BTreeMap<String, PathBuf>> {
     for verifier in ["result", "state", "clarify"] {
         switch_on(files.entry(format!("plugins/verifier-{verifier}/src/lib.rs").into()).or_default())?;
     }
-    let copy = target().join("mutants");
+    let copy = target().join("trial");
     for (path, text) in files {
         write(&copy.join(path), &text)?;
     }
-    guests_of(copy, target().join("mutant-guests"))
+    built(copy)
+}
+
+fn built(manifest_dir: PathBuf) -> Result<BTreeMap<String, PathBuf>> {
+    let options = ToolchainOptions { folder: target().join("guest-toolchain"), directory: root(), allow_rustup: true };
+    let mut quiet = |_| ();
+    let toolchain = Toolchain::find(&options, &mut quiet).context("a compiler for guests")?;
+    let (out_dir, target_dir) = (target().join("trial-guests"), target().join("guest-trial"));
+    let plan = BuildPlan { manifest_dir, packages: Vec::new(), out_dir, target_dir };
+    let built = build_guests(&toolchain, &plan, &mut quiet)?;
+    Ok(built.into_iter().map(|built| (built.package, built.path)).collect())
 }
 
 /// Puts every mutant into its place.
@@ -152,7 +172,7 @@ fn switch_on(source: &mut String) -> Result<()> {
 fn workspace() -> Result<String> {
     let text = fs::read_to_string(root().join("Cargo.toml"))?;
     let mut manifest: toml::Table = toml::from_str(&text)?;
-    let members = MEMBERS.iter().map(|member| toml::Value::String(format!("plugins/{member}"))).collect();
+    let members = MEMBERS.iter().map(|member| toml::Value::String((*member).to_owned())).collect();
     if let Some(workspace) = manifest.get_mut("workspace").and_then(toml::Value::as_table_mut) {
         workspace.insert("members".to_owned(), toml::Value::Array(members));
         for part in ["default-members", "exclude", "lints"] {
@@ -169,8 +189,9 @@ fn workspace() -> Result<String> {
 fn package(files: &mut Files, below: &Path) -> Result<()> {
     let manifest = fs::read_to_string(root().join(below).join("Cargo.toml"))?;
     let mut manifest: toml::Table = toml::from_str(&manifest)?;
-    manifest.remove("dev-dependencies");
-    manifest.remove("lints");
+    for part in ["dev-dependencies", "lints", "workspace", "profile"] {
+        manifest.remove(part);
+    }
     files.insert(below.join("Cargo.toml"), toml::to_string(&manifest)?);
     folder(files, &below.join("src"))
 }

@@ -1,41 +1,18 @@
 //! Verifiers on trial, for tests and for the page of docs: guests built, batteries made once, and any
 //! number of verifiers and settings tried on them.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use tribunal_audit::{Audit, Auditor, Battery, Subject, Suite, TaskTrial, order};
-use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_guests};
+use tribunal_audit::{Audit, Auditor, Battery, CaseKind, Subject, Suite, TaskTrial, order};
 use tribunal_episode::Stage;
 use tribunal_protocol::Digest;
 use tribunal_protocol::limits::Limits;
 use tribunal_sandbox::{Plugin, Sandbox, SandboxOptions};
 
 use crate::analytics::Analytics;
-use crate::tool::{plugins, root, target};
-
-/// Builds the guest packages of a folder under `tests/guests`; gives the components by package.
-///
-/// # Errors
-/// There is no compiler for guests, or a guest does not build.
-pub fn guests(folder: &str) -> Result<BTreeMap<String, PathBuf>> {
-    guests_of(root().join("tests/guests").join(folder), target().join("trial-guests"))
-}
-
-/// Builds all guest packages of a workspace.
-///
-/// # Errors
-/// As [`guests`].
-pub fn guests_of(manifest_dir: PathBuf, out_dir: PathBuf) -> Result<BTreeMap<String, PathBuf>> {
-    let options = ToolchainOptions { folder: target().join("guest-toolchain"), directory: root(), allow_rustup: true };
-    let mut quiet = |_| ();
-    let toolchain = Toolchain::find(&options, &mut quiet).context("a compiler for guests")?;
-    let plan = BuildPlan { manifest_dir, packages: Vec::new(), out_dir, target_dir: target().join("guest") };
-    let built = build_guests(&toolchain, &plan, &mut quiet)?;
-    Ok(built.into_iter().map(|built| (built.package, built.path)).collect())
-}
+use crate::tool::{plugins, target};
 
 /// Loads one component.
 ///
@@ -75,33 +52,82 @@ pub struct Tried {
     pub trials: Vec<TaskTrial>,
 }
 
-/// Puts a candidate on trial over tasks.
-///
-/// # Errors
-/// A task cannot be played with it.
-pub fn try_candidate(world: &Analytics, candidate: &Candidate, seed: u64) -> Result<Tried> {
-    let plugin = &candidate.plugin;
-    let suite = Suite::new(&world.tasks, &candidate.in_place_of, plugin.name(), candidate.settings.as_deref())?;
-    let others = world.stage.plugins().values().filter(|other| other.name() != plugin.name()).cloned();
-    let stage = Stage::new(others.chain([Arc::clone(plugin)]), Arc::clone(&world.library) as _, Limits::default())?;
-    let auditor = Auditor::new(&stage, &world.library, &suite, seed);
-    let mut batteries: Vec<Battery> = Vec::new();
-    for index in 0..suite.tasks().len() {
-        batteries.extend(auditor.battery(index)?);
+/// Batteries of the tasks of one verifier, made once for all that stand in for it.
+pub struct Trials<'w> {
+    world: &'w Analytics,
+    seed: u64,
+    made: Mutex<BTreeMap<String, Arc<Vec<Battery>>>>,
+}
+
+impl<'w> Trials<'w> {
+    /// No batteries yet.
+    #[must_use]
+    pub fn new(world: &'w Analytics, seed: u64) -> Trials<'w> {
+        Trials { world, seed, made: Mutex::new(BTreeMap::new()) }
     }
-    let trials: Vec<TaskTrial> = batteries.iter().map(Battery::try_all).collect();
-    let again = order(&batteries, seed).into_iter();
-    let again: Vec<String> = again.filter_map(|(task, case)| batteries[task].again(&trials[task], case)).collect();
-    let subject = Subject {
-        verifier: plugin.name().to_owned(),
-        version: plugin.description().version.clone(),
-        digest: plugin.digest(),
-        in_place_of: candidate.in_place_of.clone(),
-        settings: candidate.settings.clone(),
-        suite: world.tasks.first().map_or_else(String::new, |task| task.suite.clone()),
-        suite_digest: Digest::of(b""),
-        seed,
-        tribunal: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    Ok(Tried { audit: Audit::of(subject, &trials, &again, None), trials })
+
+    /// The batteries for a candidate.
+    fn batteries(&self, candidate: &Candidate) -> Result<Vec<Battery>> {
+        let (world, plugin) = (self.world, &candidate.plugin);
+        let suite = Suite::new(&world.tasks, &candidate.in_place_of, plugin.name(), candidate.settings.as_deref())?;
+        let others = world.stage.plugins().values().filter(|other| other.name() != plugin.name()).cloned();
+        let stage = Stage::new(others.chain([Arc::clone(plugin)]), Arc::clone(&world.library) as _, Limits::default())?;
+        let auditor = Auditor::new(&stage, &world.library, &suite, self.seed);
+        let tasks = 0..suite.tasks().len();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = made.get(&candidate.in_place_of) {
+            let mine = tasks.map(|index| Ok(auditor.shared(index, &shared[index])?));
+            return Ok(mine.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+        }
+        let all = tasks.map(|index| Ok(auditor.battery(index)?)).collect::<Result<Vec<_>>>()?;
+        let all: Vec<Battery> = all.into_iter().flatten().collect();
+        let shared = tasks_again(&auditor, &all)?;
+        made.insert(candidate.in_place_of.clone(), Arc::new(all));
+        Ok(shared)
+    }
+
+    /// Puts a candidate on trial.
+    ///
+    /// # Errors
+    /// A task cannot be played with it.
+    pub fn audit(&self, candidate: &Candidate) -> Result<Tried> {
+        let (world, plugin) = (self.world, &candidate.plugin);
+        let batteries = self.batteries(candidate)?;
+        let trials: Vec<TaskTrial> = batteries.iter().map(Battery::try_all).collect();
+        let again = order(&batteries, self.seed).into_iter();
+        let again: Vec<String> = again.filter_map(|(task, case)| batteries[task].again(&trials[task], case)).collect();
+        let subject = Subject {
+            verifier: plugin.name().to_owned(),
+            version: plugin.description().version.clone(),
+            digest: plugin.digest(),
+            in_place_of: candidate.in_place_of.clone(),
+            settings: candidate.settings.clone(),
+            suite: world.tasks.first().map_or_else(String::new, |task| task.suite.clone()),
+            suite_digest: Digest::of(b""),
+            seed: self.seed,
+            tribunal: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        Ok(Tried { audit: Audit::of(subject, &trials, &again, None), trials })
+    }
+
+    /// The kinds of case that a candidate decides wrongly: one pass, nothing shrunk.
+    ///
+    /// # Errors
+    /// A task cannot be played with it.
+    pub fn wrong(&self, candidate: &Candidate) -> Result<BTreeSet<CaseKind>> {
+        let mut wrong = BTreeSet::new();
+        for battery in self.batteries(candidate)? {
+            for case in battery.cases.iter().filter(|case| case.kind != CaseKind::Largest) {
+                if battery.put(case).is_none_or(|decision| !decision.decided.is(case.kind.expected())) {
+                    wrong.insert(case.kind);
+                }
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+fn tasks_again(auditor: &Auditor<'_>, all: &[Battery]) -> Result<Vec<Battery>> {
+    let mine = all.iter().enumerate().map(|(index, battery)| Ok(auditor.shared(index, battery)?));
+    Ok(mine.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

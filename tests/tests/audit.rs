@@ -13,7 +13,7 @@ use tribunal_tests::audit_page::{Caught, Column, page};
 use tribunal_tests::hacks::{Fared, try_hacks};
 use tribunal_tests::mutants;
 use tribunal_tests::tool::root;
-use tribunal_tests::trial::{Candidate, Tried, guests, load, ours, try_candidate};
+use tribunal_tests::trial::{Candidate, Trials, Tried, load, ours};
 
 /// Tasks of the trial: one of nearly every family.
 const TASKS: usize = 24;
@@ -21,8 +21,9 @@ const TASKS: usize = 24;
 const OURS: [&str; 3] = ["verifier-result", "verifier-state", "verifier-clarify"];
 
 static WORLD: LazyLock<Analytics> = LazyLock::new(|| analytics(TASKS, |_| true).unwrap());
+static TRIALS: LazyLock<Trials<'static>> = LazyLock::new(|| Trials::new(&WORLD, 1));
 static GUESTS: LazyLock<BTreeMap<String, Arc<Plugin>>> = LazyLock::new(|| {
-    let built = guests("published").unwrap();
+    let built = mutants::build().unwrap();
     built.into_iter().map(|(package, path)| (package, load(&path).unwrap())).collect()
 });
 static COMPARATORS: LazyLock<Vec<(&str, Tried)>> = LazyLock::new(|| {
@@ -30,14 +31,14 @@ static COMPARATORS: LazyLock<Vec<(&str, Tried)>> = LazyLock::new(|| {
         let settings = json!({"decides": comparator.name}).to_string();
         let plugin = Arc::clone(&GUESTS["verifier-published"]);
         let candidate = Candidate { plugin, in_place_of: "verifier-result".to_owned(), settings: Some(settings) };
-        (comparator.name, try_candidate(&WORLD, &candidate, 1).unwrap())
+        (comparator.name, TRIALS.audit(&candidate).unwrap())
     };
     PUBLISHED.iter().map(tried).collect()
 });
 static OWN: LazyLock<Vec<(&str, Tried)>> = LazyLock::new(|| {
     let tried = |name: &&'static str| {
         let candidate = Candidate { plugin: ours(name).unwrap(), in_place_of: (*name).to_owned(), settings: None };
-        (*name, try_candidate(&WORLD, &candidate, 1).unwrap())
+        (*name, TRIALS.audit(&candidate).unwrap())
     };
     OURS.iter().map(tried).collect()
 });
@@ -113,29 +114,23 @@ fn found(tried: &Tried) -> BTreeSet<CaseKind> {
     tried.audit.findings.iter().map(|finding| finding.kind).collect()
 }
 
-fn show(tried: &Tried) {
-    for finding in &tried.audit.findings {
-        println!(
-            "{}: {} of {}: {}",
-            finding.kind,
-            finding.wrong,
-            finding.of,
-            serde_json::to_string(&finding.example).unwrap()
-        );
-    }
-    for check in tried.audit.checks.iter().filter(|check| !check.holds) {
-        println!("{}: {:?}", check.check.says(), check.cases);
-    }
+/// All that was found, for whoever reads of a test that failed.
+fn shown(tried: &Tried) -> String {
+    let finding = |finding: &tribunal_audit::Finding| {
+        let example = serde_json::to_string(&finding.example).unwrap();
+        format!("{}: {} of {}: {example}", finding.kind, finding.wrong, finding.of)
+    };
+    let broken = tried.audit.checks.iter().filter(|check| !check.holds);
+    let broken = broken.map(|check| format!("{}: {:?}", check.check.says(), check.cases));
+    let headline = std::iter::once(tried.audit.headline());
+    headline.chain(tried.audit.findings.iter().map(finding)).chain(broken).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn nothing_is_wrong_with_ours() {
     for (name, tried) in OWN.iter() {
-        if !tried.audit.sound {
-            show(tried);
-        }
         println!("{}", tried.audit.headline());
-        assert!(tried.audit.sound, "{name}: {}", tried.audit.headline());
+        assert!(tried.audit.sound, "{name}: {}", shown(tried));
     }
 }
 
@@ -147,10 +142,12 @@ fn every_known_fault_of_a_published_comparator_is_found() {
         let missed: Vec<_> = comparator.faults.iter().filter(|kind| !found.contains(kind)).collect();
         assert!(missed.is_empty(), "{name}: not found: {missed:?}");
         let invented: Vec<_> = comparator.sound.iter().filter(|kind| found.contains(kind)).collect();
-        if !invented.is_empty() {
-            show(tried);
-        }
-        assert!(invented.is_empty(), "{name}: found though not there: {invented:?}");
+        assert!(
+            invented.is_empty(),
+            "{name}: found though not there: {invented:?}
+{}",
+            shown(tried)
+        );
     }
 }
 
@@ -176,32 +173,26 @@ fn twice_the_same_bytes() {
         in_place_of: "verifier-result".to_owned(),
         settings: Some(json!({"decides": "vectors"}).to_string()),
     };
-    let again = try_candidate(&WORLD, &candidate, 1).unwrap();
+    let again = Trials::new(&WORLD, 1).audit(&candidate).unwrap();
     let (_, first) = COMPARATORS.iter().find(|(name, _)| *name == "vectors").unwrap();
     let bytes = |tried: &Tried| (serde_json::to_string(&tried.audit).unwrap(), tried.audit.page().unwrap());
     assert_eq!(bytes(&again), bytes(first));
-    let other = try_candidate(&WORLD, &candidate, 2).unwrap();
+    let other = Trials::new(&WORLD, 2).audit(&candidate).unwrap();
     assert_ne!(bytes(&other), bytes(first), "the seed decides nothing");
 }
 
 static MUTANTS: LazyLock<Vec<Caught>> = LazyLock::new(|| {
-    let built = mutants::build().unwrap();
-    let plugins: BTreeMap<String, Arc<Plugin>> =
-        built.into_iter().map(|(package, path)| (package, load(&path).unwrap())).collect();
     let mut caught = Vec::new();
     for mutant in mutants::list().unwrap() {
         for of in &mutant.of {
             let package = format!("verifier-{of}");
             let candidate = Candidate {
-                plugin: Arc::clone(&plugins[&package]),
+                plugin: Arc::clone(&GUESTS[&package]),
                 in_place_of: package.clone(),
                 settings: Some(json!({"mutant": mutant.number}).to_string()),
             };
-            let tried = try_candidate(&WORLD, &candidate, 1).unwrap();
-            let kinds = found(&tried).into_iter().map(|kind| kind.name().to_owned());
-            let checks =
-                tried.audit.checks.iter().filter(|check| !check.holds).map(|check| check.check.says().to_owned());
-            caught.push(Caught { name: mutant.name.clone(), of: package, by: kinds.chain(checks).collect() });
+            let by = TRIALS.wrong(&candidate).unwrap().into_iter().map(|kind| kind.name().to_owned()).collect();
+            caught.push(Caught { name: mutant.name.clone(), of: package, by });
         }
     }
     caught

@@ -152,10 +152,8 @@ pub fn order(batteries: &[Battery], seed: u64) -> Vec<(usize, usize)> {
 pub struct Battery {
     /// The task.
     pub task: String,
-    /// Its family.
-    pub family: String,
     /// The cases, in the order in which they were made.
-    pub cases: Vec<Case>,
+    pub cases: Arc<[Case]>,
     /// How many more were made and left out: not what was meant, or not certain.
     pub left_out: usize,
     prepared: Prepared,
@@ -173,16 +171,30 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// The task cannot be played with this verifier, or its solution hands nothing in.
     pub fn battery(&self, index: usize) -> Result<Option<Battery>, AuditError> {
-        let Some(task) = self.suite.tasks.get(index) else { return Ok(None) };
-        let prepared = Prepared::new(self.stage, Arc::new(task.clone()))?;
+        let Some((task, prepared)) = self.prepared(index)? else { return Ok(None) };
         let largest = index.is_multiple_of(LARGEST_EVERY);
         let Made { cases, left_out } = {
             let ground = Ground::new(&prepared, self.library, &self.suite.others, largest);
             let none = || AuditError::NoSolution { task: task.id.clone() };
             ground.ok_or_else(none)?.cases(self.seed)
         };
-        let (task, family) = (task.id.clone(), task.family.clone());
-        Ok(Some(Battery { task, family, cases, left_out, prepared }))
+        Ok(Some(Battery { task: task.id.clone(), cases: cases.into(), left_out, prepared }))
+    }
+
+    /// The same battery for this stage's verifier: cases do not depend on who is tried, so many
+    /// verifiers may share them. The task must be the same.
+    ///
+    /// # Errors
+    /// The task cannot be played with this verifier.
+    pub fn shared(&self, index: usize, from: &Battery) -> Result<Option<Battery>, AuditError> {
+        let Some((task, prepared)) = self.prepared(index)? else { return Ok(None) };
+        let cases = Arc::clone(&from.cases);
+        Ok((task.id == from.task).then(|| Battery { task: task.id.clone(), cases, left_out: from.left_out, prepared }))
+    }
+
+    fn prepared(&self, index: usize) -> Result<Option<(&'a Task, Prepared)>, AuditError> {
+        let Some(task) = self.suite.tasks.get(index) else { return Ok(None) };
+        Ok(Some((task, Prepared::new(self.stage, Arc::new(task.clone()))?)))
     }
 }
 

@@ -40,8 +40,7 @@ impl Sheet {
             self.columns[place].1 = first;
             return;
         }
-        let common =
-            kinds().fold(Some(first), |kind, next| kind.and_then(|kind| wider(kind, next))).unwrap_or(Kind::Text);
+        let common = kinds().try_fold(first, wider).unwrap_or(Kind::Text);
         self.columns[place].1 = common;
         for row in &mut self.rows {
             row[place] = widened(common, &row[place]);

@@ -165,7 +165,7 @@ impl Battery {
         let mut trial = TaskTrial { task: self.task.clone(), left_out: self.left_out, ..TaskTrial::default() };
         trial.may_look = self.prepared().verifier_contract().tables().next().is_some();
         let mut seen: BTreeMap<CaseKind, usize> = BTreeMap::new();
-        for case in &self.cases {
+        for case in self.cases.iter() {
             let decision = self.put(case);
             if let Some(decision) = &decision {
                 let count = seen.entry(case.kind).or_default();

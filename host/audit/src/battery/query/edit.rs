@@ -311,14 +311,9 @@ fn has_date(expr: &Expr) -> bool {
 
 /// The day that a condition compares with, where it is one end of a window.
 fn window_end(part: &Expr) -> Option<i32> {
-    match part {
-        Expr::BinaryOp { op, right, .. }
-            if matches!(op, BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq) =>
-        {
-            date_in(right)
-        }
-        _ => None,
-    }
+    let Expr::BinaryOp { op, right, .. } = part else { return None };
+    let end = matches!(op, BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq);
+    date_in(right).filter(|_| end)
 }
 
 fn text(text: String) -> Expr {

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
+        Command::Audit(audit) => commands::audit::run(&audit),
         Command::Keygen(keygen) => commands::seal::keys::run(&keygen),
         Command::Seal(seal) => commands::seal::run(&seal),
         Command::VerifySeal(verify) => commands::seal::verify::run(&verify),

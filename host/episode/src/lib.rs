@@ -10,6 +10,7 @@
 
 mod briefing;
 mod error;
+mod exhibit;
 mod judge;
 mod prepare;
 mod replay;
@@ -19,6 +20,7 @@ mod submit;
 mod tools;
 
 pub use error::EpisodeError;
+pub use exhibit::{Exhibit, Heard, LARGEST_ANSWER};
 pub use prepare::Prepared;
 pub use replay::{Replayed, replay};
 pub use run::{Episode, run};

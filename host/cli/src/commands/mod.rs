@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub mod audit;
 pub mod blind;
 pub mod build;
 pub mod check;

@@ -44,7 +44,7 @@ impl Naive {
         if self.changes {
             let accepted = |(action, observation): (&Action, &Observation)| {
                 let reads = ["list_tables", "describe_table", "sample_values", "query", names::DONE, names::SUBMIT];
-                (!reads.contains(&action.tool.as_str())).then(|| matches!(observation, Observation::Result { .. }))
+                (!reads.contains(&action.tool.as_str())).then_some(matches!(observation, Observation::Result { .. }))
             };
             let last = steps(events).filter_map(accepted).last();
             return f64::from(u8::from(last == Some(true)));

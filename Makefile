@@ -1,6 +1,7 @@
 # Two commands for everybody: `make run` and `make test`. Both build what they need.
 CARGO ?= cargo
 RUN ?= runs/default
+LEARNED ?= runs/train-quick
 TRIBUNAL = target/debug/tribunal
 
 .PHONY: run test build plugins bench audit-page fuzz-sql fuzz-text reproducible check pretrained clean
@@ -8,8 +9,9 @@ TRIBUNAL = target/debug/tribunal
 N ?=
 SEED ?= 0
 
-run: plugins ## the main job: every scripted policy over the analytics suite, a table and a page
+run: plugins ## the main job: every scripted policy over the analytics suite, then a policy that learns; tables and pages
 	$(TRIBUNAL) run --suite analytics --policy all --out $(RUN) --overwrite
+	$(TRIBUNAL) train quick --out $(LEARNED) --overwrite
 
 test: plugins ## everything: formatting, unit, property, conformance and end-to-end tests
 	./.ci/test

@@ -108,11 +108,13 @@ impl Suite {
     /// # Errors
     /// A fault in the words, or in what they make of the schema's files.
     pub fn with_variants(mut self, count: u32) -> Result<Suite, TasksError> {
-        for name in self.file.splits.train_schemas.clone() {
-            let schema = schema_ref(&name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why))?;
-            for number in 1..=count {
-                let Some(made) = self.variant(&schema, number, 0)? else { break };
-                let named = vary::variant(&schema, number);
+        let read = |name: &String| schema_ref(name).map_err(|why| TasksError::invalid(&self.suite_path, "splits", why));
+        let schemas: Vec<SchemaRef> = self.file.splits.train_schemas.iter().map(read).collect::<Result<_, _>>()?;
+        // Schemas take turns, so that few tasks already stand on all of them.
+        for number in 1..=count {
+            for schema in &schemas {
+                let Some(made) = self.variant(schema, number, 0)? else { continue };
+                let named = vary::variant(schema, number);
                 self.file.splits.train_schemas.push(named.to_string());
                 self.schemas.insert(named, made);
             }
@@ -140,11 +142,16 @@ impl Suite {
         let Some(Variation { words, words_file, texts: [shape, terms] }) = &schema.variation else {
             return Ok(None);
         };
-        let words =
-            vary::draw(words_file, words, &self.words[side], of, number, side == 0 && !number.is_multiple_of(4))?;
+        // Held-out schemas are said in real words alone.
+        let from = if side == 0 { vary::From::of(number) } else { vary::From::Lists };
+        let words = vary::draw(words_file, words, &self.words[side], of, number, from)?;
         let file = |path: &str| format!("{path} (variant {number})");
         let (shape, terms) = (vary::replace(shape, &words), vary::replace(terms, &words));
-        read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms)).map(Some)
+        let mut made = read::read_schema((file(&schema.shape_file), &shape), (file(&schema.terms_file), &terms))?;
+        if side == 0 {
+            vary::shuffle_columns(&mut made.shape, of, number);
+        }
+        Ok(Some(made))
     }
 
     /// Its name.
@@ -195,12 +202,15 @@ impl Suite {
         Quotas(self.file.quotas.clone())
     }
 
-    /// The data of a schema at a seed: the same bytes whenever and wherever it is made.
+    /// The data of a schema at a seed: the same bytes whenever and wherever it is made. A variant of
+    /// a training schema has its data by its name alone, whatever number of variants the suite was
+    /// given, so that a trace can be run again from the suite that it names.
     ///
     /// # Errors
     /// [`TasksError::UnknownSchema`], or [`TasksError::Invalid`] where rows cannot be made.
     pub fn dataset(&self, schema: &SchemaRef, seed: u64) -> Result<Dataset, TasksError> {
-        let known = self.schema(schema)?;
+        let unlisted = self.unlisted(schema)?;
+        let known = unlisted.as_ref().map_or_else(|| self.schema(schema), Ok)?;
         let name = schema.to_string();
         let origin = Origin { schema: &name, seed };
         generate::dataset(&known.shape, &self.lists, &known.shape_file, origin)
@@ -211,7 +221,22 @@ impl Suite {
     /// # Errors
     /// [`TasksError::UnknownSchema`].
     pub fn engine(&self, schema: &SchemaRef) -> Result<Engine, TasksError> {
-        self.schema(schema).map(|schema| schema.shape.engine)
+        let unlisted = self.unlisted(schema)?;
+        unlisted.as_ref().map_or_else(|| self.schema(schema), Ok).map(|schema| schema.shape.engine)
+    }
+
+    /// A variant of a training schema that is not among the suite's schemas, made by its name.
+    fn unlisted(&self, schema: &SchemaRef) -> Result<Option<Schema>, TasksError> {
+        match vary::number_of(schema) {
+            Some((of, number)) if !self.schemas.contains_key(schema) && self.trains_on(&of) => {
+                self.variant(&of, number, 0)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn trains_on(&self, schema: &SchemaRef) -> bool {
+        self.file.splits.train_schemas.contains(&schema.to_string())
     }
 
     fn schema(&self, schema: &SchemaRef) -> Result<&Schema, TasksError> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tribunal_protocol::task::Split;
+use tribunal_protocol::task::{SchemaRef, Split};
 use tribunal_tasks::{Quotas, Suite};
 
 fn primer(variants: u32) -> Suite {
@@ -88,4 +88,22 @@ fn no_training_word_stands_in_a_held_out_schema() {
     let common: Vec<String> = words(true).intersection(&words(false)).cloned().collect();
     // What every schema has, whatever it is about.
     assert_eq!(common, ["code", "id", "is", "kind", "name", "on"]);
+}
+
+/// A trace names a variant's schema; its data must be found from the suite as it is embedded.
+#[test]
+fn a_variant_is_found_by_its_name_alone() {
+    let (plain, varied) = (primer(0), primer(3));
+    let named = |name: &str| SchemaRef { name: name.to_owned(), version: 1 };
+    for name in ["sales~1", "sales~3", "desk~2"] {
+        assert!(!plain.schemas().contains(&named(name)));
+        assert_eq!(plain.dataset(&named(name), 7).unwrap(), varied.dataset(&named(name), 7).unwrap());
+        assert_eq!(plain.engine(&named(name)).unwrap(), varied.engine(&named(name)).unwrap());
+    }
+    assert_ne!(plain.dataset(&named("sales~1"), 7).unwrap(), plain.dataset(&named("sales"), 7).unwrap());
+    // What is no number, is written in another way, or is a variant of what is not trained on, is unknown.
+    for name in ["sales~0", "sales~01", "sales~+1", "sales~x", "sales~1~1", "nothing~1", "fleet~1000"] {
+        let fault = plain.dataset(&named(name), 7).unwrap_err().to_string();
+        assert!(fault.contains(name), "{name}: {fault}");
+    }
 }

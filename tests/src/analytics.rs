@@ -1,4 +1,4 @@
-//! The built plugins on a stage, and tasks of the suite `analytics`, each made as a run makes it.
+//! The built plugins on a stage, and tasks of an embedded suite, each made as a run makes it.
 
 use std::sync::Arc;
 
@@ -35,25 +35,23 @@ impl Source for Rows {
     }
 }
 
-/// At most `count` tasks, one of each family before a second of any, among those that `wanted`
-/// takes. Drafts that are refused are passed over.
+/// At most `count` tasks of the suite `analytics`, one of each family before a second of any, among
+/// those that `wanted` takes. Drafts that are refused are passed over.
 ///
 /// # Errors
 /// The plugins are not built, or the suite does not load.
 pub fn analytics(count: usize, wanted: impl Fn(&Task) -> bool) -> Result<Analytics> {
-    let suite = Arc::new(Suite::embedded("analytics")?);
+    tasks_of("analytics", count, wanted)
+}
+
+/// As [`analytics`], of any embedded suite.
+///
+/// # Errors
+/// As [`analytics`].
+pub fn tasks_of(named: &str, count: usize, wanted: impl Fn(&Task) -> bool) -> Result<Analytics> {
+    let suite = Arc::new(Suite::embedded(named)?);
     let library = Arc::new(Library::new(Box::new(Rows(Arc::clone(&suite)))));
-    let cache = Some(target().join("plugin-cache"));
-    let sandbox = Sandbox::new(SandboxOptions { cache, ..SandboxOptions::default() })?;
-    let mut loaded = Vec::new();
-    let folder = plugins();
-    let entries = std::fs::read_dir(&folder).with_context(|| format!("{}; `make plugins`", folder.display()))?;
-    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "wasm")) {
-        loaded.push(sandbox.load(&file.display().to_string(), &std::fs::read(file)?)?);
-    }
-    let stage = Stage::new(loaded, Arc::clone(&library) as _, Limits::default())?;
+    let stage = stage(&library, Limits::default())?;
     let maker = Maker::new(&stage, &library);
     let mut tasks: Vec<Task> = Vec::new();
     for draft in in_turn(suite.drafts(&suite.quotas(), 1)?) {
@@ -65,6 +63,28 @@ pub fn analytics(count: usize, wanted: impl Fn(&Task) -> bool) -> Result<Analyti
         return Err(anyhow!("no draft of the suite passed its trial"));
     }
     Ok(Analytics { stage, library, tasks })
+}
+
+/// The stage of an embedded suite under other limits than usual.
+///
+/// # Errors
+/// As [`analytics`].
+pub fn stage_under(named: &str, limits: Limits) -> Result<Stage> {
+    stage(&Arc::new(Library::new(Box::new(Rows(Arc::new(Suite::embedded(named)?))))), limits)
+}
+
+fn stage(library: &Arc<Library>, limits: Limits) -> Result<Stage> {
+    let cache = Some(target().join("plugin-cache"));
+    let sandbox = Sandbox::new(SandboxOptions { cache, ..SandboxOptions::default() })?;
+    let mut loaded = Vec::new();
+    let folder = plugins();
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("{}; `make plugins`", folder.display()))?;
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "wasm")) {
+        loaded.push(sandbox.load(&file.display().to_string(), &std::fs::read(file)?)?);
+    }
+    Ok(Stage::new(loaded, Arc::clone(library) as _, limits)?)
 }
 
 /// The first draft of every family, then the second of every family, and so on.

@@ -41,16 +41,22 @@ fn checked(folder: &Path, plugin: &str, grant: &str, more: &[&str]) -> (i32, Str
 fn a_contract_is_explained_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
+    // `*` asks for what is granted, and that is no refusal.
     let (code, out, err) = checked(at, "tool-query", GRANT, &["--schema", "billing-v1"]);
-    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(code, 0, "{out}{err}");
     for words in [
         "tool tool-query under contract \"clerk\", on billing-v1",
         "id, name where is_test = FALSE",
-        "refused   read of plans: code, ",
-        "to allow it, add [[read]] table = \"plans\" columns = [\"code\"",
-        "to reach more rows, widen `rows` of [[read]] table = \"accounts\"",
-        "\"contact_email\"",
+        "* (what is granted of any table)",
+        "all that is requested is granted",
     ] {
+        assert!(out.contains(words), "`{words}` expected in\n{out}");
+    }
+    // A name that is not granted is one.
+    let grant = GRANT.replace("metric_definitions", "payments");
+    let (code, out, err) = checked(at, "tool-metrics", &grant, &["--schema", "billing-v1"]);
+    assert_eq!(code, 1, "{out}{err}");
+    for words in ["refused   read of metric_definitions", "to allow it, add [[read]] table = \"metric_definitions\""] {
         assert!(out.contains(words), "`{words}` expected in\n{out}");
     }
     // The twin: a plugin that asks for no more than is granted.

@@ -28,6 +28,8 @@ const QUESTIONS: &str = "query,question\n\
     SELECT SUM(n) AS n FROM stock,How much is there?\n";
 
 fn made(at: &Path, sql: &str) {
+    // Before SQLite is used in any other way in this process.
+    tribunal_sqlite::count_memory().unwrap();
     Connection::open(at).unwrap().execute_batch(sql).unwrap();
 }
 

@@ -3,15 +3,22 @@
 
     cargo build -p tribunal-transformer --example speed
     python3 tests/torch/speed.py            # makes a virtual environment under target/ if torch is missing
+    python3 tests/torch/speed.py --large --threads 1,2 --rounds 5
 
 Both sides train the same shapes on the same batch sizes (forward, loss, backward, clipping, AdamW) and
 draw the same numbers of tokens with a key-value cache. Each runs by itself in its own process, the two
-take turns, and the best of several rounds counts. Nothing of this is needed to build or to test.
+take turns; a run reports its best step, and the table has the median over the runs. Figures a processor
+second hold on a busy machine too; those by the clock do only where the load that is printed is low.
+A row stands as soon as it is measured, a run that takes too long is given up, and when the minutes are
+spent what is left is named. Nothing of this is needed to build or to test.
 """
+import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
+import threading
 import time
 import venv
 from pathlib import Path
@@ -81,7 +88,7 @@ def training(torch, size, count, length):
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-4, fused=True)
     tokens = torch.randint(vocab, (count, length + 1))
     best = [float("inf")] * 2
-    for _ in range(5):
+    for _ in range(4):
         start = clocks()
         optimizer.zero_grad(set_to_none=True)
         logits = net(tokens[:, :-1])
@@ -119,30 +126,69 @@ def least(best, start):
     return [min(a, now - then) for a, now, then in zip(best, clocks(), start)]
 
 
-def run(command):
-    """Tokens a second and a processor second, which the command prints last; its peak memory in MB."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+def run(command, seconds):
+    """Tokens a second and a processor second, which the command prints last, and its peak memory in MB;
+    none where it was given up."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    watch = threading.Timer(seconds, process.kill)
+    watch.start()
     text = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
-    if status:
+    given_up = not watch.is_alive()
+    watch.cancel()
+    if status and not given_up:
         sys.exit(f"{command} failed")
-    return [*json.loads(text.strip().splitlines()[-1]), usage.ru_maxrss / 1024]
+    return None if status else [*json.loads(text.strip().splitlines()[-1]), usage.ru_maxrss / 1024]
 
 
-def compare(python):
-    cases = [("training", 1, 8, 256), ("training", 5, 8, 256), ("training", 26, 8, 256)]
-    cases += [("drawing", 1, 32, 0), ("drawing", 5, 32, 0), ("drawing", 26, 32, 0)]
-    print(f"{'':36}{'a second':^22} {'a processor second':^24} {'peak MB':^16}")
-    print(f"{'':36}" + f"{'ours':>7} {'torch':>7} {'ratio':>6} " * 3)
-    for threads in (1, 2):
+def measured(python, arguments, options):
+    """Medians of both sides; none where too few runs came to their end."""
+    sides = [[str(OURS)], [python, __file__, "--torch"]]
+    found = [[], []]
+    for _ in range(options.rounds):
+        for side, runs in zip(sides, found):
+            runs.append(run([*side, *arguments], options.seconds))
+    whole = [[one for one in runs if one] for runs in found]
+    if any(len(runs) * 2 <= options.rounds for runs in whole):
+        return None
+    return [[statistics.median(column) for column in zip(*runs)] for runs in whole]
+
+
+def compare(python, options):
+    sizes = (1, 5, 26) if options.large else (1, 5)
+    cases = [("training", size, 8, 256) for size in sizes] + [("drawing", size, 32, 0) for size in sizes]
+    began, left = time.monotonic(), []
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; medians of {options.rounds} runs of each side")
+    print(f"{'':36}{'a processor second':^22} {'a second':^24} {'peak MB':^16}")
+    print(f"{'':36}" + f"{'ours':>7} {'torch':>7} {'ratio':>6} " * 3, flush=True)
+    for threads in options.threads:
         for kind, size, count, length in cases:
-            arguments = [kind, str(size), str(threads), str(count), str(length)]
-            rounds = [(run([str(OURS), *arguments]), run([python, __file__, "--torch", *arguments])) for _ in range(2)]
-            print(f"{f'{kind} {size} M, {threads} threads, {count} x {length or NEW}':36}", end="")
-            for i, pick in enumerate((max, max, min)):
-                ours, theirs = pick(round[0][i] for round in rounds), pick(round[1][i] for round in rounds)
-                print(f"{ours:7.0f} {theirs:7.0f} {ours / theirs:6.2f} ", end="")
-            print(flush=True)
+            what = f"{kind} {size} M, {threads} threads, {count} x {length or NEW}"
+            if time.monotonic() - began > options.minutes * 60:
+                left.append(what)
+                continue
+            found = measured(python, [kind, str(size), str(threads), str(count), str(length)], options)
+            if found is None:
+                left.append(what)
+                continue
+            ours, theirs = found
+            columns = [(ours[i], theirs[i]) for i in (1, 0, 2)]
+            print(f"{what:36}" + "".join(f"{a:7.0f} {b:7.0f} {a / b:6.2f} " for a, b in columns), flush=True)
+    print(f"load {os.getloadavg()[0]:.1f}; {time.monotonic() - began:.0f} s")
+    if left:
+        print(f"not measured, for want of time (--minutes, --seconds): {'; '.join(left)}")
+
+
+def options(words):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers = lambda text: [int(number) for number in text.split(",")]
+    parser.add_argument("--threads", type=numbers, default=[1], help="how many threads, separated by commas [1]")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each side [3]")
+    parser.add_argument("--large", action="store_true", help="26 million weights too")
+    parser.add_argument("--seconds", type=float, default=120, help="a run that takes longer is given up [120]")
+    parser.add_argument("--minutes", type=float, default=10, help="no case is begun after so many [10]")
+    return parser.parse_args(words)
 
 
 def main():
@@ -152,6 +198,7 @@ def main():
         torch.set_num_threads(threads)
         rate = {"training": training, "drawing": drawing}[kind](torch, size, count, length)
         return print(json.dumps(rate))
+    asked = options(sys.argv[1:])
     if not OURS.exists():
         sys.exit(f"{OURS} is missing: cargo build -p tribunal-transformer --example speed")
     python = os.environ.get("TORCH_PYTHON")
@@ -161,7 +208,7 @@ def main():
         if not Path(python).exists():
             venv.create(folder, with_pip=True)
             subprocess.check_call([python, "-m", "pip", "install", "--quiet", "torch==2.15.0"])
-    compare(python)
+    compare(python, asked)
 
 
 if __name__ == "__main__":

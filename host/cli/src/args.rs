@@ -72,6 +72,9 @@ pub struct PlaceArguments {
     /// At most so many tasks, spread over splits and kinds
     #[arg(long)]
     pub tasks: Option<usize>,
+    /// So many variants of each training schema beside it, in other words
+    #[arg(long, default_value_t = 0)]
+    pub variants: u32,
     /// Print JSON for machines instead of text for people
     #[arg(long)]
     pub json: bool,
@@ -81,9 +84,13 @@ pub struct PlaceArguments {
 pub struct RunArguments {
     #[command(flatten)]
     pub place: PlaceArguments,
-    /// Which policies, separated by commas: oracle, no-op, echo, guesser, spammer, or `all`
+    /// Which policies, separated by commas: oracle, no-op, echo, guesser, spammer, or `all` of these;
+    /// or a model: a checkpoint folder of `tribunal train`, a .gguf file, or a folder with config.json,
+    /// tokenizer.json and safetensors; as NAME=PATH to call it other than its file
     #[arg(long, value_delimiter = ',', default_value = "all")]
     pub policy: Vec<String>,
+    #[command(flatten)]
+    pub serving: ServingArguments,
     /// How often each task is tried
     #[arg(long, default_value_t = 1)]
     pub attempts: u32,
@@ -96,6 +103,31 @@ pub struct RunArguments {
     /// Start anew in a run folder that exists
     #[arg(long)]
     pub overwrite: bool,
+}
+
+/// How models are played.
+#[derive(Clone, Debug, Args)]
+pub struct ServingArguments {
+    /// Divides a model's logits; 0 always takes the likeliest token [default: as it was trained, or 1]
+    #[arg(long)]
+    pub temperature: Option<f32>,
+    /// Calls of one episode of a model, at most [default: as it was trained, or 10]
+    #[arg(long)]
+    pub calls: Option<usize>,
+    /// Tokens of one call of a model, at most [default: as it was trained, or 240]
+    #[arg(long)]
+    pub call_tokens: Option<usize>,
+    #[command(flatten)]
+    pub device: DeviceArguments,
+}
+
+/// What a model computes on.
+#[derive(Clone, Debug, Args)]
+pub struct DeviceArguments {
+    /// Where a model's weights are and learn: cpu, cuda, or cuda:N; tokens are drawn on the CPU
+    /// whatever this says
+    #[arg(long, default_value = "cpu")]
+    pub device: String,
 }
 
 /// Where plugins and caches are, and how a command works and prints.
@@ -131,6 +163,11 @@ pub struct TrainArguments {
     /// Start anew in a folder that exists
     #[arg(long)]
     pub overwrite: bool,
+    /// A checkpoint to optimise from, such as the `sft` of another training, instead of fine-tuning first
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub start: Option<PathBuf>,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub machine: MachineArguments,
 }

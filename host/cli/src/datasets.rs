@@ -138,28 +138,21 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Opens a suite and loads the plugins.
+    /// Opens a suite, with variants of its training schemas where such are asked for, and loads the
+    /// plugins.
     pub fn open(place: &PlaceArguments) -> Result<Workshop> {
-        let opened = Opened::open(&place.suite)?;
-        let library = Arc::new(Library::new(opened.source()));
-        let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
-        Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
-    }
-
-    /// Opens a suite with variants of its training schemas, to train on.
-    pub fn open_varied(place: &PlaceArguments, variants: u32) -> Result<Workshop> {
         let suite = &place.suite;
         let mut opened = Opened::open(suite)?;
-        if variants > 0 {
+        if place.variants > 0 {
             let Kind::Made(made) = opened.kind else {
-                bail!("suite {suite}: it was imported and has no variants; set `variants = 0` in the recipe");
+                bail!("suite {suite}: it was imported and has no variants; ask for 0 of them");
             };
             let Some(made) = Arc::into_inner(made) else { bail!("suite {suite}: in use elsewhere") };
-            opened.kind = Kind::Made(Arc::new(made.with_variants(variants)?));
+            opened.kind = Kind::Made(Arc::new(made.with_variants(place.variants)?));
         }
         let library = Arc::new(Library::new(opened.source()));
         let stage = stage(&library, place.plugins.as_deref(), place.cache.as_deref())?;
-        Ok(Workshop { opened, library, stage, seed: place.seed, limit: None })
+        Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
     }
 
     /// The first `count` places for training tasks: families and schemas in turn. A larger count

@@ -20,6 +20,7 @@ use tribunal_evaluate::EpisodeId;
 use tribunal_evaluate::comparison::Spent;
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::task::Task;
+use tribunal_train::{RolloutRecipe, Served};
 
 /// The version of the folder's layout; a reader refuses a newer one.
 pub const LAYOUT: u32 = 1;
@@ -46,8 +47,36 @@ pub struct RunFile {
     pub attempts: u32,
     /// How many tasks at most.
     pub tasks: Option<usize>,
+    /// How many variants of each training schema there were beside it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub variants: u32,
+    /// The policies that are models, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelFile>,
     /// The plugins.
     pub plugins: BTreeMap<String, Digest>,
+}
+
+/// A model that was run: what it was, and how it was played. Where it lay is not part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFile {
+    /// The digest of its weights and tokenizer.
+    pub digest: Digest,
+    /// How its tokens were drawn.
+    pub rollout: RolloutRecipe,
+}
+
+impl ModelFile {
+    /// What a run folder keeps of a model.
+    pub fn of(served: &Served) -> ModelFile {
+        ModelFile { digest: served.digest, rollout: served.rollout.clone() }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A task that was refused when made.
@@ -200,6 +229,20 @@ impl RunFolder {
             Ok((spent.episode(), spent))
         };
         text.lines().enumerate().map(read).collect()
+    }
+
+    /// Adds what models spent. An episode that was played twice, before and after an interrupt, has
+    /// two lines; the later one counts.
+    pub fn add_spent(&self, spent: &[Spent]) -> Result<()> {
+        let path = self.at("spent.jsonl");
+        let advice = || format!("cannot write {}; is the disk full?", path.display());
+        let mut text = String::new();
+        for spent in spent {
+            text.push_str(&serde_json::to_string(spent)?);
+            text.push('\n');
+        }
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).with_context(advice)?;
+        file.write_all(text.as_bytes()).with_context(advice)
     }
 
     /// Reads `run.json`.

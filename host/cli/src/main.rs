@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod datasets;
 mod folder;
+mod models;
 mod output;
 mod plugins;
 mod work;

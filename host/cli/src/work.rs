@@ -16,6 +16,11 @@ pub fn jobs(asked: Option<usize>) -> usize {
 /// Set when the user interrupts; work that is under way is finished, no more is begun.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the user has interrupted.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 /// Notices Ctrl-C once; a second one ends the program as usual.
 #[expect(clippy::disallowed_methods, reason = "the cli exits")]
 pub fn watch_interrupts() -> Result<()> {

@@ -17,6 +17,10 @@ pub struct Budget {
     pub bytes_returned: Option<u64>,
     /// Rows inserted, updated or deleted, over all statements.
     pub rows_written: Option<u64>,
+    /// Work of one statement, in parts of expressions.
+    pub statement_work: Option<u64>,
+    /// Bytes of memory that SQLite may hold for one statement.
+    pub statement_memory: Option<u64>,
     /// Fuel units of one guest call.
     pub fuel: Option<u64>,
     /// Bytes of linear memory of one guest call.
@@ -26,13 +30,15 @@ pub struct Budget {
 impl Budget {
     /// Each part with its name in a contract file, in canonical order.
     #[must_use]
-    pub fn parts(&self) -> [(&'static str, Option<u64>); 7] {
+    pub fn parts(&self) -> [(&'static str, Option<u64>); 9] {
         [
             ("statements", self.statements),
             ("rows_scanned", self.rows_scanned),
             ("rows_returned", self.rows_returned),
             ("bytes_returned", self.bytes_returned),
             ("rows_written", self.rows_written),
+            ("statement_work", self.statement_work),
+            ("statement_memory", self.statement_memory),
             ("fuel", self.fuel),
             ("memory", self.memory),
         ]
@@ -48,6 +54,8 @@ impl Budget {
             rows_returned: Some(limits.rows_returned),
             bytes_returned: Some(limits.bytes_returned),
             rows_written: Some(limits.rows_written),
+            statement_work: Some(limits.statement_work),
+            statement_memory: Some(limits.statement_memory),
             fuel: None,
             memory: None,
         }
@@ -66,6 +74,8 @@ impl Budget {
             rows_returned: least(self.rows_returned, other.rows_returned),
             bytes_returned: least(self.bytes_returned, other.bytes_returned),
             rows_written: least(self.rows_written, other.rows_written),
+            statement_work: least(self.statement_work, other.statement_work),
+            statement_memory: least(self.statement_memory, other.statement_memory),
             fuel: least(self.fuel, other.fuel),
             memory: least(self.memory, other.memory),
         }
@@ -85,6 +95,10 @@ pub struct Allowance {
     pub bytes_returned: u64,
     /// Rows written; 10,000 by default.
     pub rows_written: u64,
+    /// Work of one statement; 100,000,000 parts of expressions by default.
+    pub statement_work: u64,
+    /// Bytes that SQLite may hold for one statement; 256 MiB by default.
+    pub statement_memory: u64,
     /// Fuel units of one guest call; by default what the limits of the suite say.
     pub fuel: Option<u64>,
     /// Bytes of memory of one guest call; by default what the limits of the suite say.
@@ -100,6 +114,8 @@ impl From<&Budget> for Allowance {
             rows_returned: budget.rows_returned.unwrap_or(default.rows_returned),
             bytes_returned: budget.bytes_returned.unwrap_or(default.bytes_returned),
             rows_written: budget.rows_written.unwrap_or(default.rows_written),
+            statement_work: budget.statement_work.unwrap_or(default.statement_work),
+            statement_memory: budget.statement_memory.unwrap_or(default.statement_memory),
             fuel: budget.fuel,
             memory: budget.memory,
         }
@@ -132,6 +148,17 @@ impl Allowance {
             self.memory.unwrap_or(u64::MAX),
         ] {
             hasher.number(part);
+        }
+        // These are younger than the digests in older traces, and are hashed where they are stated.
+        let default = Limits::default();
+        for (name, part, default) in [
+            ("statement_work", self.statement_work, default.statement_work),
+            ("statement_memory", self.statement_memory, default.statement_memory),
+        ] {
+            if part != default {
+                hasher.bytes(name.as_bytes());
+                hasher.number(part);
+            }
         }
     }
 }

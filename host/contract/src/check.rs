@@ -36,12 +36,23 @@ pub struct Access {
     pub table: String,
     /// The verb.
     pub verb: Verb,
+    /// What the request leaves to the grant.
+    pub open: Open,
     /// What the plugin requests; none: nothing.
     pub requested: Option<Reach>,
     /// What is granted; none: nothing.
     pub granted: Option<Reach>,
     /// What its sessions may do: both of it; none: nothing.
     pub effective: Option<Reach>,
+}
+
+/// Where a request says `*`: it asks for what is granted there, be it all or little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Open {
+    /// The request names no table: of this one it asks for what is granted, if anything is.
+    pub table: bool,
+    /// The request names no columns.
+    pub columns: bool,
 }
 
 /// How far a verb reaches into a table.
@@ -127,6 +138,7 @@ pub fn check(
             let access = Access {
                 table: schema.name.clone(),
                 verb,
+                open: open_of(requested, schema, verb),
                 requested: reach(requested),
                 granted: reach(granted),
                 effective: reach(&effective).filter(|_| sees_rows(&effective, schema, verb)),
@@ -160,6 +172,17 @@ fn reach(contract: &Contract, schema: &TableSchema, verb: Verb) -> Option<Reach>
     let columns = schema.columns.iter().map(|column| column.name.clone());
     let columns: Vec<String> = columns.filter(|name| sets && is_in(name)).collect();
     (!sets || !columns.is_empty()).then(|| Reach { columns, rows: rows.map(Filter::to_string) })
+}
+
+/// What a request leaves open of a table. DELETE has no columns to name.
+fn open_of(requested: &Contract, schema: &TableSchema, verb: Verb) -> Open {
+    let named = match verb {
+        Verb::Read => requested.read.contains_key(&schema.name),
+        Verb::Insert | Verb::Update | Verb::Delete => requested.write.contains_key(&schema.name),
+    };
+    let stated = stated(requested, &schema.name, verb);
+    let columns = stated.is_some_and(|(columns, _)| matches!(columns, Columns::All)) && verb != Verb::Delete;
+    Open { table: stated.is_some() && !named, columns }
 }
 
 fn stated<'c>(contract: &'c Contract, table: &str, verb: Verb) -> Option<(&'c Columns, Option<&'c Filter>)> {
@@ -209,6 +232,8 @@ fn amounts(requested: &Contract, granted: &Contract, effective: &Contract) -> Ve
         Some(allowance.rows_returned),
         Some(allowance.bytes_returned),
         Some(allowance.rows_written),
+        Some(allowance.statement_work),
+        Some(allowance.statement_memory),
         allowance.fuel,
         allowance.memory,
     ];
@@ -237,14 +262,17 @@ impl Access {
         let Some(requested) = &self.requested else { return Vec::new() };
         let mut refusals = Vec::new();
         let effective = self.effective.as_ref();
-        let has = |name: &String| effective.is_some_and(|reach| reach.columns.contains(name));
+        let has = |name: &String| self.open.columns || effective.is_some_and(|reach| reach.columns.contains(name));
         let missing: Vec<&str> = requested.columns.iter().filter(|name| !has(name)).map(String::as_str).collect();
+        let writes = holder == Holder::Verifier && self.verb != Verb::Read;
         match effective {
+            None if self.open.table && self.granted.is_none() && !writes => {}
             None => refusals.push(self.refusal(&missing, granted, holder)),
             Some(_) if !missing.is_empty() => refusals.push(self.refusal(&missing, granted, holder)),
             Some(_) => {}
         }
-        if let Some(effective) = effective.filter(|effective| effective.rows != requested.rows) {
+        let fewer = effective.filter(|effective| effective.rows != requested.rows && !self.open.table);
+        if let Some(effective) = fewer {
             let rows = effective.rows.as_deref().unwrap_or_default();
             let wanted = requested.rows.as_ref().map_or("all rows".to_owned(), |rows| format!("all rows where {rows}"));
             refusals.push(Refusal {

@@ -36,7 +36,7 @@ mod resolve;
 mod write;
 
 pub use budget::{Allowance, Budget};
-pub use check::{Access, Amount, Check, Holder, Reach, Refusal, check};
+pub use check::{Access, Amount, Check, Holder, Open, Reach, Refusal, check};
 pub use contract::{Columns, Contract, ReadGrant, WriteGrant};
 pub use effective::{Effective, RowRule, TableGrant, WriteRule};
 pub use error::ContractError;

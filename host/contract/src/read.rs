@@ -60,6 +60,8 @@ struct BudgetEntry {
     rows_returned: Option<Amount>,
     bytes_returned: Option<Amount>,
     rows_written: Option<Amount>,
+    statement_work: Option<Amount>,
+    statement_memory: Option<Amount>,
     fuel: Option<Amount>,
     memory: Option<Amount>,
 }
@@ -130,6 +132,8 @@ impl BudgetEntry {
             rows_returned: number(self.rows_returned),
             bytes_returned: number(self.bytes_returned),
             rows_written: number(self.rows_written),
+            statement_work: number(self.statement_work),
+            statement_memory: number(self.statement_memory),
             fuel: number(self.fuel),
             memory: number(self.memory),
         }

@@ -142,15 +142,52 @@ fn a_request_that_is_narrower_is_granted() {
 fn the_star_is_every_table_and_its_entry_is_named() {
     let all = "[contract]\nname = \"t\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n";
     assert_eq!(told(&checked(all, all, Holder::Tool)), [""; 0]);
-    let refusals = told(&checked(all, GRANT, Holder::Tool));
-    assert!(refusals[0].starts_with("read of invoices: voided, note | "), "{refusals:?}");
     let keys = "[contract]\nname = \"g\"\n[[read]]\ntable = \"*\"\ncolumns = [\"id\"]\n";
-    let refusals = told(&checked(all, keys, Holder::Tool));
-    assert_eq!(refusals.len(), 2);
+    let named = keys.replace("\"id\"", "\"id\", \"amount\"").replace('*', "refunds");
+    let refusals = told(&checked(&named, keys, Holder::Tool));
+    assert_eq!(refusals.len(), 1);
+    assert!(refusals[0].ends_with("add \"amount\" to `columns` of [[read]] table = \"*\""), "{refusals:?}");
+}
+
+/// `*` asks for what is granted: fewer columns, fewer rows and tables of which nothing is granted are
+/// no refusals. A name that the grant lacks is one.
+#[test]
+fn a_star_asks_for_what_is_granted_and_a_name_for_itself() {
+    let all = "[contract]\nname = \"t\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n";
+    let narrow = "[contract]\nname = \"g\"\n[[read]]\ntable = \"invoices\"\ncolumns = [\"id\"]\nrows = \"id > 5\"\n";
+    let check = checked(all, narrow, Holder::Tool);
+    assert_eq!(told(&check), [""; 0]);
+    assert!(check.digest.is_some());
+    let open: Vec<_> = check.access.iter().map(|access| (access.table.as_str(), access.open.table)).collect();
+    assert_eq!(open, [("invoices", true), ("refunds", true)]);
+    assert_eq!(check.access[0].effective.as_ref().unwrap().to_line(), "id where id > 5");
+    assert_eq!(check.access[1].effective, None);
+    // The table is named and its columns are not.
+    let columns = all.replace("table = \"*\"", "table = \"invoices\"");
+    let all_rows = narrow.replace("\nrows = \"id > 5\"", "");
+    assert_eq!(told(&checked(&columns, &all_rows, Holder::Tool)), [""; 0]);
+    assert_eq!(told(&checked(&columns, narrow, Holder::Tool)).len(), 1, "all rows are asked for");
+    let none = narrow.replace("invoices", "refunds");
+    let refusals = told(&checked(&columns, &none, Holder::Tool));
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
     assert!(
-        refusals[1].ends_with("add \"invoice_id\", \"amount\" to `columns` of [[read]] table = \"*\""),
+        refusals[0].starts_with("read of invoices | no read of invoices | to allow it, add [[read]]"),
         "{refusals:?}"
     );
+    // The columns are named and the table is not.
+    let named = all.replace("columns = [\"*\"]", "columns = [\"id\", \"total\"]");
+    assert_eq!(told(&checked(&named, narrow, Holder::Tool)).len(), 1);
+    assert!(told(&checked(&named, narrow, Holder::Tool))[0].starts_with("read of invoices.total | "));
+    // Writes by the star: a tool gets what is granted; UPDATE still needs rows to see, and a verifier never writes.
+    let write = "[contract]\nname = \"t\"\n[[write]]\ntable = \"*\"\nverbs = [\"insert\"]\ncolumns = [\"*\"]\n";
+    assert_eq!(told(&checked(write, narrow, Holder::Tool)), [""; 0]);
+    assert_eq!(told(&checked(write, narrow, Holder::Verifier)).len(), 2);
+    let update = write.replace("insert", "update");
+    let granted = format!("{narrow}[[write]]\ntable = \"invoices\"\nverbs = [\"update\"]\ncolumns = [\"note\"]\n");
+    let refusals = told(&checked(&update, &granted, Holder::Tool));
+    // That, and that no session opens under what remains.
+    assert_eq!(refusals.len(), 2, "{refusals:?}");
+    assert!(refusals[0].contains("update needs rows that can be seen"), "{refusals:?}");
 }
 
 #[test]

@@ -130,11 +130,7 @@ impl SqliteRunner {
             Some(prepared) => (prepared.names, prepared.kinds, prepared.tables.into_iter().collect()),
             None => (said.names, said.kinds, readable(call.contract).map(|grant| grant.schema.name.clone()).collect()),
         };
-        let left = Left {
-            rows_scanned: call.left.rows_scanned,
-            rows: call.left.rows_returned,
-            bytes: call.left.bytes_returned,
-        };
+        let left = Left { rows: call.left.rows_returned, bytes: call.left.bytes_returned, ..most(call) };
         let asked = Asked { sql: &said.sql, ctes: &said.ctes, kinds: &kinds };
         let ran = self.reader(call)?.query(asked, &names, left);
         Ok(Queried { result: ran.result, rows_scanned: ran.rows_scanned, reads })
@@ -143,8 +139,8 @@ impl SqliteRunner {
     pub(crate) fn change(&mut self, call: Call<'_>, request: Request<'_>) -> Result<Changed, Failure> {
         let SqliteChange { verb, table, columns, kinds, sql, ctes } =
             sqlite_change(call.sql, &call.changing(), call.parameters)?;
-        let most = if verb == Verb::Insert { call.left.rows_written.saturating_add(1) } else { u64::MAX };
-        let left = Left { rows_scanned: call.left.rows_scanned, rows: most, bytes: u64::MAX };
+        let rows = if verb == Verb::Insert { call.left.rows_written.saturating_add(1) } else { u64::MAX };
+        let left = Left { rows, ..most(call) };
         let numbered = usize::from(verb != Verb::Insert);
         let kinds: Vec<_> = std::iter::repeat_n(None, numbered).chain(kinds.into_iter().map(Some)).collect();
         let ran = self.reader(call)?.rows(Asked { sql: &sql, ctes: &ctes, kinds: &kinds }, left);
@@ -155,6 +151,18 @@ impl SqliteRunner {
             self.stale.insert(table);
         }
         Ok(Changed { result, rows_scanned: ran.rows_scanned })
+    }
+}
+
+/// What a statement may use, where its result is not the holder's to read.
+fn most(call: Call<'_>) -> Left {
+    let allowance = call.contract.allowance();
+    Left {
+        rows_scanned: call.left.rows_scanned,
+        rows: u64::MAX,
+        bytes: u64::MAX,
+        work: allowance.statement_work,
+        memory: allowance.statement_memory,
     }
 }
 

@@ -1,5 +1,6 @@
-//! Conditions on one cell, checked by the store. They decide nothing: the engine checks them again
-//! on every row that passes. They only spare it rows that cannot matter.
+//! Conditions that the store checks. Most decide nothing: the engine checks them again on every row
+//! that passes, and they only spare it rows that cannot matter. Long lists and alternatives, which
+//! are slow in the engine, are left to the store alone.
 
 use std::collections::HashSet;
 
@@ -9,18 +10,26 @@ use gluesql_core::prelude::Value as Cell;
 use tribunal_protocol::Kind;
 
 use crate::cell::{compare, is_null};
-use crate::gate::Test;
+use crate::gate::{Condition, Test};
+use crate::guard::text_length;
 use crate::native::Pattern;
+use crate::work::of_steps;
 
-/// A condition on the cell at one place of a stored row.
+/// A condition on a stored row.
 #[derive(Clone, Debug)]
-pub(crate) struct Check {
-    place: usize,
-    test: Tested,
+pub(crate) enum Check {
+    /// On the cell at one place.
+    Cell { place: usize, test: Tested },
+    /// Both hold.
+    And(Box<[Check; 2]>),
+    /// One holds. Where neither is false nor true in SQL, neither holds here, and the row is not
+    /// selected there.
+    Or(Box<[Check; 2]>),
 }
 
+/// What a cell is held against.
 #[derive(Clone, Debug)]
-enum Tested {
+pub(crate) enum Tested {
     Compare(BinaryOperator, Cell),
     In(HashSet<Key>),
     Null(bool),
@@ -48,15 +57,47 @@ impl Check {
                 Tested::Like(pattern.clone())
             }
         };
-        Some(Check { place, test })
+        Some(Check::Cell { place, test })
+    }
+
+    /// The check of conditions under AND and OR; `column` tells the place and the kind of a column.
+    /// None where one of them has none.
+    pub(crate) fn all_of(condition: &Condition, column: &impl Fn(&str) -> Option<(usize, Kind)>) -> Option<Check> {
+        let both = |left: &Condition, right: &Condition| {
+            Some(Box::new([Check::all_of(left, column)?, Check::all_of(right, column)?]))
+        };
+        match condition {
+            Condition::One(candidate) => {
+                let (place, kind) = column(&candidate.column)?;
+                Check::of(place, kind, &candidate.test)
+            }
+            Condition::And(left, right) => both(left, right).map(Check::And),
+            Condition::Or(left, right) => both(left, right).map(Check::Or),
+        }
+    }
+
+    /// What it takes to check a row, in parts of expressions: long texts against patterns alone.
+    pub(crate) fn work(&self, row: &[Cell]) -> u64 {
+        match self {
+            Check::And(both) | Check::Or(both) => both.iter().map(|check| check.work(row)).fold(0, u64::saturating_add),
+            Check::Cell { place, test: Tested::Like(pattern) } => {
+                row.get(*place).map_or(0, |cell| of_steps(pattern.steps(text_length(cell) as u64)))
+            }
+            Check::Cell { .. } => 0,
+        }
     }
 
     /// Whether a row meets it; a comparison with NULL is not met.
     pub(crate) fn holds(&self, row: &[Cell]) -> bool {
-        let Some(cell) = row.get(self.place) else {
+        let (place, test) = match self {
+            Check::And(both) => return both.iter().all(|check| check.holds(row)),
+            Check::Or(both) => return both.iter().any(|check| check.holds(row)),
+            Check::Cell { place, test } => (*place, test),
+        };
+        let Some(cell) = row.get(place) else {
             return false;
         };
-        match &self.test {
+        match test {
             Tested::Null(null) => is_null(cell) == *null,
             Tested::Like(pattern) => matches!(cell, Cell::Str(text) if pattern.matches(text)),
             Tested::In(keys) => Key::try_from(cell).is_ok_and(|key| keys.contains(&key)),

@@ -19,11 +19,11 @@ use gluesql_core::store::{
 use tribunal_contract::TableGrant;
 use tribunal_protocol::Failure;
 
-use crate::gate::Test;
+use crate::gate::{Condition, Test};
 use crate::native::{self, MAX_TEXT, MEASURE, Native, Wrong};
 use crate::store::{Row, RowNumber, TableState};
 use crate::view::View;
-use crate::work::{MAX_WORK, of_made, of_row};
+use crate::work::{of_made, of_row};
 
 /// Why a statement was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub(crate) struct Limits {
     pub(crate) scanned: u64,
     /// Rows combined by joins.
     pub(crate) joined: u64,
+    /// Parts of expressions.
+    pub(crate) work: u64,
 }
 
 /// A table of the state behind the view that the engine has of it.
@@ -69,6 +71,10 @@ pub(crate) struct Shown<'a> {
     pub(crate) view: View,
 }
 
+/// Combined rows that need no counting, where they are little work.
+const FREE: u64 = 2_000_000;
+/// The share of the work that they may be.
+const FREE_SHARE: u64 = 4;
 /// Bytes of all texts that functions of one statement may make.
 const MAX_TEXTS: u64 = 1 << 30;
 
@@ -172,11 +178,16 @@ impl<'a> Guard<'a> {
         self.weight.set(weight);
     }
 
+    /// Whether so many combined rows may go uncounted: they end soon whatever a row is.
+    pub(crate) fn is_little(&self, joined: u64) -> bool {
+        joined <= FREE && joined.saturating_mul(self.weight.get()) <= self.limits.work / FREE_SHARE
+    }
+
     /// Counts work, in parts of expressions.
     fn work(&self, parts: u64) -> Result<()> {
         let worked = self.worked.get().saturating_add(parts);
         self.worked.set(worked);
-        if worked > MAX_WORK {
+        if worked > self.limits.work {
             return Err(self.stop(Stop::Worked));
         }
         Ok(())
@@ -258,6 +269,12 @@ impl<'a> Guard<'a> {
         shown.is_some_and(|shown| shown.view.require(shown.grant, column, test))
     }
 
+    /// The same of conditions under AND and OR.
+    pub(crate) fn require_all_of(&mut self, view: &str, condition: &Condition) -> bool {
+        let shown = self.views.get_mut(view);
+        shown.is_some_and(|shown| shown.view.require_all_of(shown.grant, condition))
+    }
+
     fn schema(&self, view: &str) -> Option<&Schema> {
         let temporary = self.temporaries.get(view).map(|temporary| &temporary.schema);
         temporary.or_else(|| self.views.get(view).map(|shown| &shown.view.schema))
@@ -291,6 +308,12 @@ impl<'a> Guard<'a> {
     /// The cells that the engine is shown of a row; none where the row cannot matter.
     fn show(&self, view: &View, row: &[Cell]) -> Option<Result<Vec<Cell>>> {
         if let Err(error) = self.count_scanned() {
+            return Some(Err(error));
+        }
+        let checking = view.work(row);
+        if checking > 0
+            && let Err(error) = self.work(checking)
+        {
             return Some(Err(error));
         }
         if !view.matters(row) {

@@ -15,7 +15,7 @@ use gluesql_core::prelude::{Payload, Value as Cell};
 use tribunal_protocol::Failure;
 
 use crate::failure::stopped;
-use crate::gate::{Footprint, Test};
+use crate::gate::{Condition, Footprint, Test};
 use crate::guard::Guard;
 use crate::run::{planned, run};
 use crate::tick::capped;
@@ -219,8 +219,9 @@ impl Hoist<'_, '_> {
         })
     }
 
-    /// A long list in a condition of WHERE, on a column that the store can test exactly, is left
-    /// to the store: the engine would go through the whole list for every row.
+    /// Long lists and alternatives in a condition of WHERE, on columns that the store can test
+    /// exactly, are left to the store: the engine would go through the whole list for every row,
+    /// and look up every LIKE.
     fn leave_to_store(&mut self, condition: &mut Expr, inner: &[String]) {
         match condition {
             Expr::Nested(inside) => self.leave_to_store(inside, inner),
@@ -228,21 +229,31 @@ impl Hoist<'_, '_> {
                 self.leave_to_store(left, inner);
                 self.leave_to_store(right, inner);
             }
+            Expr::BinaryOp { left: _, op: gluesql_core::ast::BinaryOperator::Or, right: _ } => {
+                let Some(alternatives) = Condition::read(condition) else { return };
+                let Some(view) = self.view(alternatives.alias(), inner) else { return };
+                if self.guard.require_all_of(&view, &alternatives) {
+                    *condition = Expr::Value(Cell::Bool(true));
+                }
+            }
             _ => {
                 let Some((expr, list)) = long_list(condition) else { return };
                 let constants: Option<Vec<Cell>> = list.iter().map(constant_of).collect();
                 let Some(constants) = constants else { return };
                 let Expr::CompoundIdentifier { alias, ident } = expr else { return };
-                if !inner.contains(alias) || !self.footprint.is_unique(alias) {
-                    return;
-                }
-                let mut sources = self.footprint.sources.iter();
-                let Some(source) = sources.find(|source| source.alias == *alias) else { return };
-                if self.guard.require(&source.view, ident, &Test::In(constants)) {
+                let Some(view) = self.view(alias, inner) else { return };
+                if self.guard.require(&view, ident, &Test::In(constants)) {
                     *condition = Expr::Value(Cell::Bool(true));
                 }
             }
         }
+    }
+
+    /// The view of an alias that stands for one source, which no outer join fills with NULLs.
+    fn view(&self, alias: &str, inner: &[String]) -> Option<String> {
+        let known = inner.iter().any(|name| name == alias) && self.footprint.is_unique(alias);
+        let source = self.footprint.sources.iter().find(|source| known && source.alias == alias);
+        source.map(|source| source.view.clone())
     }
 }
 

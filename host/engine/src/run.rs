@@ -157,7 +157,8 @@ pub(crate) fn require(view: &mut View, grant: &TableGrant, alias: &str, footprin
 
 /// The guard of one statement.
 pub(crate) fn guard<'a>(request: Request<'a>, views: BTreeMap<String, Shown<'a>>) -> Guard<'a> {
-    let limits = Limits { scanned: request.left.rows_scanned, joined: request.left.rows_scanned };
+    let rows = request.left.rows_scanned;
+    let limits = Limits { scanned: rows, joined: rows, work: request.contract.allowance().statement_work };
     Guard::new(views, limits)
 }
 
@@ -166,9 +167,8 @@ pub(crate) fn planned(guard: &Guard<'_>, statement: Statement, shape: &Shape) ->
     let bound = shape.bound(&|view| guard.count(view));
     let plan = caught(|| guard.plan(StatementPlan::from(statement))).ok_or_else(panicked)?;
     let mut plan = plan.map_err(|error| failed(&error))?;
-    let weight = work::weight(&mut plan);
-    guard.weigh(weight);
-    if bound > tick::FREE || bound.saturating_mul(weight) > tick::FREE_WORK {
+    guard.weigh(work::weight(&mut plan));
+    if !guard.is_little(bound) {
         plan = tick::ticking(plan);
     }
     install(&mut plan, guard);

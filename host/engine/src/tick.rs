@@ -15,12 +15,6 @@ use gluesql_core::prelude::Value as Cell;
 
 use crate::guard::TICK;
 use crate::tour::{self, Visitor};
-use crate::work::MAX_WORK;
-
-/// Combined rows that need no counting: below this a statement ends soon whatever it does.
-pub(crate) const FREE: u64 = 2_000_000;
-/// The same for the parts of expressions that combined rows pass through.
-pub(crate) const FREE_WORK: u64 = MAX_WORK / 4;
 
 /// Bounds what a query returns: never more than `rows`.
 pub(crate) fn capped(plan: StatementPlan, rows: u64) -> StatementPlan {

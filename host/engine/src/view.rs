@@ -9,7 +9,7 @@ use tribunal_protocol::schema::ColumnSchema;
 
 use crate::cell::data_type;
 use crate::check::Check;
-use crate::gate::Test;
+use crate::gate::{Condition, Test};
 use crate::store::{RowFilter, TableState};
 
 /// The columns and rows of one table that the engine is shown.
@@ -65,15 +65,23 @@ impl View {
     /// Adds what a row must meet, where the store can tell exactly as the engine would; says
     /// whether it could.
     pub(crate) fn require(&mut self, grant: &TableGrant, column: &str, test: &Test) -> bool {
-        let place = grant.schema.column_index(column);
-        let place = place.filter(|place| grant.readable.contains(place));
-        let check = place.and_then(|place| {
-            let kind = grant.schema.columns[place].kind;
-            Check::of(place, kind, test)
-        });
+        let check = readable(grant, column).and_then(|(place, kind)| Check::of(place, kind, test));
         let added = check.is_some();
         self.checks.extend(check);
         added
+    }
+
+    /// The same of conditions under AND and OR.
+    pub(crate) fn require_all_of(&mut self, grant: &TableGrant, condition: &Condition) -> bool {
+        let check = Check::all_of(condition, &|column| readable(grant, column));
+        let added = check.is_some();
+        self.checks.extend(check);
+        added
+    }
+
+    /// What it takes to check a row, in parts of expressions.
+    pub(crate) fn work(&self, row: &[Cell]) -> u64 {
+        self.checks.iter().map(|check| check.work(row)).fold(0, u64::saturating_add)
     }
 
     /// Whether a stored row can matter.
@@ -89,6 +97,12 @@ impl View {
         };
         self.places.iter().map(cell).collect()
     }
+}
+
+/// The place and the kind of a column that may be read.
+fn readable(grant: &TableGrant, column: &str) -> Option<(usize, Kind)> {
+    let place = grant.schema.column_index(column).filter(|place| grant.readable.contains(place))?;
+    Some((place, grant.schema.columns.get(place)?.kind))
 }
 
 fn schema(grant: &TableGrant, places: &[usize]) -> Schema {

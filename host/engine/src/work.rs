@@ -3,7 +3,7 @@
 //! So what is counted besides is work: for every row that the store hands out, and every row that a
 //! join combines, the parts of all expressions of the statement, and more for long texts. It is
 //! never less than what is evaluated, it follows from the statement and from what its holder sees,
-//! and it is the same on every machine.
+//! and it is the same on every machine. How much is too much, the limits say (`statement_work`).
 
 use gluesql_core::plan::{ExprPlan, StatementPlan};
 use gluesql_core::prelude::Value as Cell;
@@ -11,8 +11,6 @@ use gluesql_core::prelude::Value as Cell;
 use crate::guard::text_length;
 use crate::tour::{self, Visitor};
 
-/// Parts of expressions that one statement may evaluate: some seconds of work.
-pub(crate) const MAX_WORK: u64 = 100_000_000;
 /// Bytes of the texts of a row that take about as long as one part of an expression.
 const BYTES: u64 = 64;
 /// Bytes of a text that was made, which may pass through every part.

@@ -49,6 +49,13 @@ pub struct Limits {
     pub bytes_returned: u64,
     /// Rows that one plugin inserts, updates or deletes in one episode.
     pub rows_written: u64,
+    /// Work of one statement: for every row that it goes through, the parts of its expressions, and
+    /// more for long texts. Rows alone say little of the time that they take. On SQLite a part is
+    /// two steps of its machine. A default statement may take some seconds.
+    pub statement_work: u64,
+    /// Bytes of memory that SQLite may hold for one statement: what it sorts, groups, joins and
+    /// keeps aside. What GlueSQL holds, the limits of rows and work bound, and not in bytes.
+    pub statement_memory: u64,
 }
 
 impl Default for Limits {
@@ -72,6 +79,8 @@ impl Default for Limits {
             rows_returned: 100_000,
             bytes_returned: 16 << 20,
             rows_written: 10_000,
+            statement_work: 100_000_000,
+            statement_memory: 256 << 20,
         }
     }
 }

@@ -12,6 +12,19 @@ pub(crate) fn spent() -> Failure {
     Failure::quota("the budget of rows scanned is spent")
 }
 
+/// What is said where the work ends before the rows do.
+pub(crate) fn worked() -> Failure {
+    Failure::quota("the statement is too much work; use fewer operators and functions, or fewer rows")
+}
+
+/// What is said where a statement would hold too much.
+pub(crate) fn out_of_memory() -> Failure {
+    Failure::quota(
+        "the statement takes too much memory: it sorts, groups, joins or keeps aside too many rows, or too long \
+         ones; filter or aggregate first",
+    )
+}
+
 /// What the wall stopped.
 pub(crate) fn denied(what: &Denied) -> Failure {
     match what {
@@ -32,7 +45,7 @@ pub(crate) fn failed(error: &Error) -> Failure {
     match code {
         ErrorCode::OperationInterrupted => spent(),
         ErrorCode::TooBig => too_long(),
-        ErrorCode::OutOfMemory => Failure::quota("the statement takes too much memory"),
+        ErrorCode::OutOfMemory => out_of_memory(),
         _ => said(text),
     }
 }

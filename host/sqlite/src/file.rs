@@ -8,7 +8,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tribunal_protocol::schema::ForeignKey;
 
+use crate::MEMORY_MAX;
 use crate::load::{quoted, strict};
+use crate::memory::Limited;
 
 /// Steps of SQLite's machine to read a whole file: a damaged one may go round in circles.
 const STEPS_MAX: u64 = 20_000_000_000;
@@ -89,9 +91,12 @@ pub fn read_file(path: &Path) -> Result<SqliteFile, String> {
             ));
         }
     }
+    crate::count_memory().map_err(|why| why.to_string())?;
+    let _limited = Limited::to(MEMORY_MAX);
     read(path).map_err(|why| match why.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => "it is no SQLite file".to_owned(),
         Some(rusqlite::ErrorCode::DatabaseCorrupt) => "it is damaged; sqlite3 FILE .recover may help".to_owned(),
+        Some(rusqlite::ErrorCode::OutOfMemory) => "to read it takes too much memory; it may be damaged".to_owned(),
         Some(rusqlite::ErrorCode::OperationInterrupted) => "to read it takes too long; it may be damaged".to_owned(),
         _ => why.to_string(),
     })

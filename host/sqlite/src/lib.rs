@@ -27,6 +27,7 @@ mod failure;
 mod file;
 mod functions;
 mod load;
+mod memory;
 mod meter;
 mod moments;
 mod plain;
@@ -45,7 +46,8 @@ use tribunal_sql::Catalog;
 
 pub use cells::DECIMAL_PLACES;
 pub use file::{FileColumn, FileTable, SqliteFile, Stored, is_sqlite_file, read_file};
-pub use reader::{Asked, Left, Reader, Rows, STEPS_PER_ROW};
+pub use memory::count_memory;
+pub use reader::{Asked, Left, Reader, Rows, STEPS_PER_PART, STEPS_PER_ROW};
 pub use sealed::{Sealed, check};
 
 /// The engine, as reports name it.
@@ -56,6 +58,8 @@ pub fn engine_name() -> String {
 
 /// Steps of SQLite's machine that one query may take: some seconds of work.
 const STEPS_MAX: u64 = 100_000_000;
+/// Bytes that SQLite may hold for one query.
+const MEMORY_MAX: u64 = 1 << 30;
 /// How often the count is looked at.
 const STEPS_BETWEEN: i32 = 10_000;
 
@@ -79,6 +83,9 @@ pub enum SqliteError {
     /// The query ran too long.
     #[error("more than {STEPS_MAX} steps; the query is too expensive for a second opinion")]
     Budget,
+    /// The query would hold too much.
+    #[error("more than {} MiB of memory; the query is too expensive for a second opinion", MEMORY_MAX >> 20)]
+    Memory,
     /// The result does not fit the kinds that were expected of it.
     #[error("result: {0}")]
     Result(String),
@@ -145,6 +152,7 @@ impl SqliteCopy {
     /// SQLite's own words, or what does not fit.
     pub fn query(&self, sql: &str, kinds: &[Option<Kind>]) -> Result<Table, SqliteError> {
         self.steps.store(0, Ordering::Relaxed);
+        let _limited = memory::Limited::to(MEMORY_MAX);
         let wrong = |why: rusqlite::Error| self.read_error(&why);
         let mut statement = self.connection.prepare(sql).map_err(wrong)?;
         if !statement.readonly() {
@@ -168,6 +176,7 @@ impl SqliteCopy {
     fn read_error(&self, why: &rusqlite::Error) -> SqliteError {
         match why.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OperationInterrupted) => SqliteError::Budget,
+            Some(rusqlite::ErrorCode::OutOfMemory) => SqliteError::Memory,
             _ => SqliteError::Query(why.to_string()),
         }
     }

@@ -24,6 +24,7 @@ pub(crate) fn strict(connection: &Connection) -> rusqlite::Result<()> {
 /// A connection to a fresh in-memory database with these rows.
 pub(crate) fn connection(dataset: &Dataset) -> Result<Connection, SqliteError> {
     let set_up = |why: rusqlite::Error| SqliteError::Query(format!("cannot set up: {why}"));
+    crate::count_memory()?;
     let connection = Connection::open_in_memory().map_err(set_up)?;
     strict(&connection).map_err(set_up)?;
     crate::functions::register(&connection, None).map_err(set_up)?;

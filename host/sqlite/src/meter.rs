@@ -218,6 +218,7 @@ mod tests {
     /// Every function against SQLite's own, on all short texts of a few letters.
     #[test]
     fn each_gives_what_sqlites_own_gives() {
+        crate::count_memory().unwrap();
         let (ours, theirs) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
         for connection in [&ours, &theirs] {
             connection.execute_batch("PRAGMA case_sensitive_like = ON").unwrap();

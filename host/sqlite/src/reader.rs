@@ -8,6 +8,7 @@ use tribunal_protocol::table::ColumnBuilder;
 use tribunal_protocol::value::{Kind, Value};
 use tribunal_protocol::{Failure, Table};
 
+use crate::memory::Limited;
 use crate::meter::{self, Meter};
 use crate::wall::{Mode, Wall, mode_of};
 use crate::{SqliteError, cells, failure, functions, load, moments, sealed};
@@ -16,6 +17,8 @@ use crate::{SqliteError, cells, failure, functions, load, moments, sealed};
 /// reads; its machine takes about so many steps for a row of a plain scan, and the same statement
 /// on the same rows takes always as many.
 pub const STEPS_PER_ROW: u64 = 8;
+/// Steps that count as one part of an expression.
+pub const STEPS_PER_PART: u64 = 2;
 /// How often the steps are looked at while a statement runs.
 const STEPS_BETWEEN: u64 = 1_000;
 /// SQLite counts steps in 32 bits.
@@ -32,6 +35,10 @@ pub struct Left {
     pub rows: u64,
     /// Bytes of the result.
     pub bytes: u64,
+    /// Parts of expressions, each [`STEPS_PER_PART`] steps.
+    pub work: u64,
+    /// Bytes of memory that SQLite may hold meanwhile.
+    pub memory: u64,
 }
 
 /// What a statement gave and used.
@@ -81,6 +88,8 @@ impl Reader {
         meter::register(&connection, &meter)?;
         let wall = Wall::build(&mut connection)?;
         shapes.iter().for_each(|shape| wall.grant(shape));
+        // The schema is read now, so that it is no part of what the first statement takes.
+        connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(Reader { connection, wall, meter })
     }
 
@@ -112,17 +121,33 @@ impl Reader {
     }
 
     fn run(&mut self, mode: Mode, asked: Asked<'_>, left: Left) -> Rows<Labelled> {
-        let most = left.rows_scanned.saturating_mul(STEPS_PER_ROW).min(STEPS_MAX);
-        self.wall.enter(mode, asked.ctes);
+        let by_rows = left.rows_scanned.saturating_mul(STEPS_PER_ROW);
+        let by_work = left.work.saturating_mul(STEPS_PER_PART);
+        let most = by_rows.min(by_work).min(STEPS_MAX);
         let mut steps = 0;
-        let result = self.watch(most).and_then(|()| self.step(mode, asked, left, &mut steps));
+        let result = self.prepare(mode, asked, most).and_then(|()| {
+            let _limited = Limited::to(left.memory);
+            self.step(mode, asked, left, &mut steps)
+        });
         let result = match (result, self.wall.denied()) {
             (Err(_), Some(denied)) => Err(failure::denied(&denied)),
             (Ok(_), _) if steps > most => Err(failure::spent()),
             (result, _) => result,
         };
+        let result = match result {
+            Err(failure) if failure == failure::spent() && by_work < by_rows => Err(failure::worked()),
+            result => result,
+        };
         self.wall.enter(Mode::Host, &[]);
-        Rows { result, rows_scanned: steps.div_ceil(STEPS_PER_ROW).min(left.rows_scanned) }
+        Rows { result, rows_scanned: steps.min(most).div_ceil(STEPS_PER_ROW).min(left.rows_scanned) }
+    }
+
+    /// Sets the walls of a statement. Pages that an earlier one left behind are given back first: what
+    /// a statement takes must not depend on what ran before it.
+    fn prepare(&mut self, mode: Mode, asked: Asked<'_>, most: u64) -> Result<(), Failure> {
+        self.connection.execute_batch("PRAGMA shrink_memory").map_err(|why| failure::failed(&why))?;
+        self.wall.enter(mode, asked.ctes);
+        self.watch(most)
     }
 
     /// Stops what runs on after so many steps. What SQLite looks at while it prepares a statement
@@ -178,6 +203,9 @@ fn collect(
                 bytes = bytes.saturating_add(text.len() as u64);
             }
             values.push(value);
+        }
+        if bytes > left.memory {
+            return Err(failure::out_of_memory());
         }
         if bytes > left.bytes {
             return Err(too_large(left));

@@ -5,7 +5,7 @@ use tribunal_protocol::schema::ColumnSchema;
 use super::*;
 use crate::Sealed;
 
-const LEFT: Left = Left { rows_scanned: 10_000, rows: 100, bytes: 10_000 };
+const LEFT: Left = Left { rows_scanned: 10_000, rows: 100, bytes: 10_000, work: 1_000_000, memory: 256 << 20 };
 
 fn reader() -> Reader {
     let columns = vec![ColumnSchema::new("id", Kind::Integer, false), ColumnSchema::new("name", Kind::Text, true)];

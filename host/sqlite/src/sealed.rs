@@ -39,6 +39,7 @@ impl Sealed {
     /// # Errors
     /// What SQLite said.
     pub fn new() -> Result<Sealed, SqliteError> {
+        crate::count_memory()?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let at = format!("file:/tribunal-{number}?vfs=memdb");
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;

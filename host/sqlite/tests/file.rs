@@ -3,10 +3,12 @@
 
 use rusqlite::Connection;
 use tribunal_protocol::schema::ForeignKey;
-use tribunal_sqlite::{Stored, is_sqlite_file, read_file};
+use tribunal_sqlite::{Stored, count_memory, is_sqlite_file, read_file};
 
 fn written(folder: &tempfile::TempDir, sql: &str) -> std::path::PathBuf {
     let path = folder.path().join("a #?%41 file.sqlite");
+    // Before SQLite is used in any other way.
+    count_memory().unwrap();
     Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     path
 }

@@ -11,7 +11,7 @@ use crate::lesson::Lesson;
 use crate::passes::passes;
 use crate::pool::Pool;
 use crate::random::seed_of;
-use crate::recipe::{GrpoRecipe, Recipe};
+use crate::recipe::{Grader, GrpoRecipe, Recipe};
 use crate::rollout::{self, Attempt, Rollout};
 use crate::update::{Clock, Timing, Update};
 
@@ -36,6 +36,8 @@ pub struct Tally {
     pub attempts: u64,
     /// Attempts that passed.
     pub passed: u64,
+    /// Sum of what was learned from: rewards of the recipe's grader.
+    pub reward: f64,
     /// Attempts that were void.
     pub voids: u64,
     /// Attempts that were cut off.
@@ -75,13 +77,15 @@ pub fn gather(
         if tasks.is_empty() {
             break;
         }
-        for (task, rollouts) in groups(sampler, lessons, &tasks, recipe, grpo.group, update, clock, &mut gathered)? {
+        for (task, rollouts) in
+            groups(sampler, lessons, &tasks, recipe, (grpo.group, grpo.grader), update, clock, &mut gathered)?
+        {
             for rollout in &rollouts {
-                pool.note(task, rollout.verdict.reward().map(|_| rollout.verdict.passed()));
+                pool.note(task, rollout.reward.map(|reward| reward >= 1.0));
             }
             pool.entries[task].visited = update;
             let group = group(lessons, task, &rollouts);
-            let passed = rollouts.iter().filter(|rollout| rollout.verdict.passed()).count();
+            let passed = rollouts.iter().filter(|rollout| rollout.reward == Some(1.0)).count();
             let kind = if passed == 0 {
                 0
             } else if passed == rollouts.len() {
@@ -110,7 +114,7 @@ fn groups(
     lessons: &[Lesson],
     tasks: &[usize],
     recipe: &Recipe,
-    size: u32,
+    (size, grader): (u32, Grader),
     update: u64,
     clock: &dyn Clock,
     gathered: &mut Gathered,
@@ -126,9 +130,12 @@ fn groups(
         let (rollouts, timing) = rollout::play(sampler, lessons, &attempts, &recipe.rollout, clock, &mut |_| {})?;
         gathered.timing.add(&timing);
         attempts.clear();
-        for rollout in rollouts {
-            gathered.tally.count(&rollout);
+        for mut rollout in rollouts {
             let task = rollout.attempt.lesson;
+            if grader == Grader::Naive && rollout.reward.is_some() {
+                rollout.reward = Some(lessons[task].naive_reward(&rollout.events));
+            }
+            gathered.tally.count(&rollout);
             if matches!(rollout.verdict, Verdict::Void(_)) {
                 // Another attempt in its place, with random numbers of its own.
                 attempts.push(attempt(task, rollout.attempt.number % size + size * (refill + 1)));
@@ -154,6 +161,7 @@ impl Tally {
     fn count(&mut self, rollout: &Rollout) {
         self.attempts += 1;
         self.passed += u64::from(rollout.verdict.passed());
+        self.reward += rollout.reward.unwrap_or(0.0);
         self.voids += u64::from(matches!(rollout.verdict, Verdict::Void(_)));
         self.cut += u64::from(rollout.cut);
         self.calls += rollout.calls as u64;
@@ -356,6 +364,7 @@ impl Tally {
         let attempts = self.attempts.max(1) as f64;
         update.set("attempts", self.attempts as f64);
         update.set("pass_rate", self.passed as f64 / (self.attempts - self.voids).max(1) as f64);
+        update.set("reward", self.reward / (self.attempts - self.voids).max(1) as f64);
         update.set("void_share", self.voids as f64 / attempts);
         update.set("cut_share", self.cut as f64 / attempts);
         update.set("calls_per_episode", self.calls as f64 / attempts);

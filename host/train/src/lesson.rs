@@ -1,12 +1,14 @@
 //! A task made ready to be played by a model.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tribunal_dialogue::{Codec, Grammar, Lexicon, Renderer, Transcript};
 use tribunal_episode::Prepared;
+use tribunal_protocol::event::Event;
 use tribunal_protocol::task::Task;
 
 use crate::error::TrainError;
+use crate::naive::Naive;
 
 /// A task that is ready to be played, with the grammar of its calls and the tokens of its opening.
 pub struct Lesson {
@@ -15,6 +17,8 @@ pub struct Lesson {
     pub(crate) grammar: Grammar,
     pub(crate) opening: Transcript,
     pub(crate) vocabulary: usize,
+    /// The naive grader's view of it, once it was asked for.
+    naive: OnceLock<Naive>,
 }
 
 impl Lesson {
@@ -27,13 +31,25 @@ impl Lesson {
         let renderer = Renderer::new(codec.style());
         let opening = Transcript::start(Arc::clone(codec), renderer, prepared.briefing())?;
         let grammar = if held { held_to(&prepared, codec)? } else { Grammar::free(codec) };
-        Ok(Lesson { prepared, grammar, opening, vocabulary: codec.vocabulary() })
+        Ok(Lesson { prepared, grammar, opening, vocabulary: codec.vocabulary(), naive: OnceLock::new() })
     }
 
     /// Its task.
     #[must_use]
     pub fn task(&self) -> &Task {
         self.prepared.task()
+    }
+
+    /// What an episode is worth to the naive grader.
+    pub(crate) fn naive_reward(&self, events: &[Event]) -> f64 {
+        self.naive.get_or_init(|| Naive::new(&self.prepared)).reward(events)
+    }
+
+    /// Whether its opening leaves room for a call in a context. A task that does not is given up at
+    /// once by a policy that is served, since it counts all the same.
+    #[must_use]
+    pub fn readable(&self, context: usize) -> bool {
+        self.opening.tokens().len() + crate::rollout::LEAST_ROOM <= context
     }
 
     /// Whether its opening leaves half of a context to work in.

@@ -9,6 +9,11 @@ use crate::error::TrainError;
 /// The version of the format.
 const FORMAT: u32 = 1;
 
+/// Base of the rotary embedding. Heads are narrow, and copying finds what stands far back by what it
+/// is: with so long wavelengths, two thirds of a head hardly turn within a context, and the rest tell
+/// positions.
+const THETA: f32 = 1e10;
+
 /// A whole training. Every number that decides a weight is in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,9 +34,6 @@ pub struct Recipe {
     pub variants: u32,
     /// The model.
     pub model: ModelRecipe,
-    /// Practice in copying, before anything else; none: at once to the trajectories.
-    #[serde(default)]
-    pub copying: Option<CopyingRecipe>,
     /// Supervised fine-tuning on verified trajectories.
     pub sft: SftRecipe,
     /// Which tasks are learned from.
@@ -62,23 +64,13 @@ pub struct ModelRecipe {
     pub heads: usize,
     /// Key and value heads.
     pub kv_heads: usize,
+    /// Width of one head; none: `dim / heads`.
+    #[serde(default)]
+    pub head: Option<usize>,
     /// Inner width of the feed-forward part.
     pub hidden: usize,
     /// Longest episode in tokens.
     pub context: usize,
-}
-
-/// Practice in copying: random tokens, and parts of them again. Reading a name in a catalogue and
-/// writing it into a query is copying, and a model that starts from nothing finds that out late.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CopyingRecipe {
-    /// Steps.
-    pub steps: u64,
-    /// Tokens of one step.
-    pub batch_tokens: usize,
-    /// Learning rate, after a tenth of the steps.
-    pub learning_rate: f64,
 }
 
 /// Supervised fine-tuning.
@@ -90,6 +82,10 @@ pub struct SftRecipe {
     /// The share of trajectories that take a detour: a wrong query first, then the recovery.
     #[serde(default)]
     pub detours: f64,
+    /// Tasks of the suite's own splits whose solutions are measured now and then, and never learned
+    /// from nor decided by: what is learned by heart shows there. 0: none.
+    #[serde(default)]
+    pub watch: usize,
     /// How often each trajectory is seen.
     pub epochs: u32,
     /// Tokens of one step.
@@ -149,6 +145,9 @@ pub struct GrpoRecipe {
     /// How verdicts become advantages.
     #[serde(default)]
     pub advantage: Advantage,
+    /// Whose reward is learned from.
+    #[serde(default)]
+    pub grader: Grader,
     /// The ratio is clipped below at one less this.
     #[serde(default = "fifth")]
     pub clip_low: f64,
@@ -173,6 +172,19 @@ pub struct GrpoRecipe {
     /// Largest norm of a step's gradient.
     #[serde(default = "one")]
     pub clip: f64,
+}
+
+/// Whose reward is learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grader {
+    /// The task's verifier.
+    #[default]
+    Verifier,
+    /// A deliberately naive one: set comparison on the visible database, partial credit, the exit code
+    /// of a write. For the experiment that shows what comes of that; the verifier's verdicts are
+    /// reported beside it.
+    Naive,
 }
 
 /// How verdicts become advantages.
@@ -210,6 +222,9 @@ pub struct EvaluateRecipe {
     pub tasks: Option<usize>,
     /// Attempts at each.
     pub attempts: u32,
+    /// Divides the logits, as the policy is to be served; none: as in rollouts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f32>,
     /// The seed of these tasks: the same for trainings by other seeds, so that they can be compared.
     pub seed: u64,
 }
@@ -228,7 +243,7 @@ impl Default for RolloutRecipe {
 
 impl Default for EvaluateRecipe {
     fn default() -> EvaluateRecipe {
-        EvaluateRecipe { tasks: None, attempts: 20, seed: 1 }
+        EvaluateRecipe { tasks: None, attempts: 20, temperature: None, seed: 1 }
     }
 }
 
@@ -257,8 +272,8 @@ impl Recipe {
     /// The shape of its model over a vocabulary.
     #[must_use]
     pub fn shape(&self, vocabulary: usize) -> Shape {
-        let ModelRecipe { dim, layers, heads, kv_heads, hidden, context, .. } = self.model;
-        let (vocab, theta, eps) = (vocabulary, 10_000.0, 1e-5);
+        let ModelRecipe { dim, layers, heads, kv_heads, head, hidden, context, .. } = self.model;
+        let (vocab, theta, eps) = (vocabulary, THETA, 1e-5);
         Shape {
             vocab,
             dim,
@@ -271,8 +286,8 @@ impl Recipe {
             eps,
             tied: true,
             bias: false,
-            previous: true,
-            head_dim: None,
+            earlier: 2,
+            head_dim: head,
         }
     }
 
@@ -302,6 +317,9 @@ impl Recipe {
         }
         if !(rollout.temperature > 0.0 && rollout.temperature.is_finite()) {
             return wrong("rollout.temperature", "a number above 0 expected: without chance no group differs");
+        }
+        if self.evaluate.temperature.is_some_and(|temperature| !(temperature >= 0.0 && temperature.is_finite())) {
+            return wrong("evaluate.temperature", "a number of at least 0 expected; 0 always takes the likeliest");
         }
         let Some(grpo) = &self.grpo else { return Ok(()) };
         if grpo.group < 2 {

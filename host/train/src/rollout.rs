@@ -2,17 +2,18 @@
 //! takes the calls on all cores, and so on until each has ended. What an episode does depends on
 //! its seed alone, not on which others are under way.
 
-use tribunal_dialogue::{Mask as Lawful, State, Transcript};
+use tribunal_dialogue::Transcript;
 use tribunal_episode::Episode;
 use tribunal_protocol::event::Event;
 use tribunal_protocol::policy::Action;
 use tribunal_protocol::verdict::Verdict;
-use tribunal_transformer::{Allowed, Constraint, Draw, Drawn, Mask, Row, Sampler, Sampling};
+use tribunal_transformer::{Draw, Drawn, Mask, Row, Sampler, Sampling};
 
 use crate::error::TrainError;
+use crate::held::Held;
 use crate::lesson::Lesson;
 use crate::recipe::RolloutRecipe;
-use crate::update::{Clock, Timing};
+use crate::update::{Clock, Effort, Timing};
 
 /// One attempt to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub struct Rollout {
     pub events: Vec<Event>,
     /// What it was worth.
     pub verdict: Verdict,
+    /// What is learned from: the verdict's reward, unless the recipe names another grader. A void has
+    /// none.
+    pub reward: Option<f64>,
     /// All tokens, prompt and observations included.
     pub tokens: Vec<u32>,
     /// The tokens that the policy chose. Forced ones were no choice, and are not among them.
@@ -57,6 +61,8 @@ pub struct Rollout {
     pub calls: usize,
     /// Whether it was cut off: by the length of a call, of the episode, or by the number of calls.
     pub cut: bool,
+    /// What the model spent on it.
+    pub spent: Effort,
 }
 
 /// An episode under way.
@@ -69,6 +75,9 @@ struct Live<'a> {
     choices: Vec<Choice>,
     removed: f64,
     cut: bool,
+    spent: Effort,
+    /// Tokens of its transcript that are read, or are to be paid as read.
+    known: usize,
     /// What it does next.
     next: Option<Action>,
 }
@@ -112,7 +121,9 @@ pub fn play_as(
         while live.len() < recipe.width
             && let Some((place, attempt)) = waiting.next()
         {
-            live.push((place, start(name, sampler, lessons, *attempt, &mut read)?));
+            let mut one = start(name, sampler, lessons, *attempt, &mut read)?;
+            one.spent.seconds = -begun;
+            live.push((place, one));
         }
         if live.is_empty() {
             break;
@@ -138,7 +149,8 @@ pub fn play_as(
         }
         let judged = clock.seconds();
         timing.environment += judged - generated;
-        for (place, rollout) in finish(over)? {
+        for (place, mut rollout) in finish(over)? {
+            rollout.spent.seconds += clock.seconds();
             done(&rollout);
             ended[place] = Some(rollout);
         }
@@ -156,8 +168,9 @@ fn start<'a>(
     read: &mut Option<(usize, Row)>,
 ) -> Result<Live<'a>, TrainError> {
     let lesson = &lessons[attempt.lesson];
-    let known = read.take().filter(|(index, _)| *index == attempt.lesson);
-    let base = match known {
+    let before = read.take().filter(|(index, _)| *index == attempt.lesson);
+    let known = if before.is_some() { lesson.opening.tokens().len() } else { 0 };
+    let base = match before {
         Some((_, row)) => row,
         None => {
             let mut row = sampler.row(0);
@@ -176,6 +189,8 @@ fn start<'a>(
         choices: Vec::new(),
         removed: 0.0,
         cut: false,
+        spent: Effort::default(),
+        known,
         next: None,
     })
 }
@@ -196,6 +211,10 @@ fn draw(sampler: &Sampler, live: &mut [(usize, Live<'_>)], recipe: &RolloutRecip
 fn take(one: &mut Live<'_>, drawn: Drawn) -> Result<(), TrainError> {
     let start = one.transcript.tokens().len();
     let turn = one.transcript.turns() as usize;
+    one.spent.cached += one.known as u64;
+    one.spent.read += (start - one.known) as u64;
+    one.spent.written += drawn.tokens.len() as u64;
+    one.known = start + drawn.tokens.len();
     for (place, mask) in drawn.masks.into_iter().enumerate() {
         if !drawn.forced[place] {
             let behaviour = drawn.logprobs[place];
@@ -227,11 +246,14 @@ fn observe(one: &mut Live<'_>, recipe: &RolloutRecipe, context: usize) -> Result
 }
 
 /// Fewer tokens than this are too few for a call.
-const LEAST_ROOM: usize = 16;
+pub(crate) const LEAST_ROOM: usize = 16;
+
+/// What is known of an episode before its verdict.
+type Kept = (usize, usize, Attempt, Transcript, Vec<Choice>, f64, bool, Effort);
 
 /// Has the verifiers decide, on all cores.
 fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainError> {
-    let mut kept = Vec::new();
+    let mut kept: Vec<Kept> = Vec::new();
     let mut episodes: Vec<(Option<Episode<'_>>, Vec<Event>)> = Vec::new();
     for (place, one) in over {
         kept.push((
@@ -242,6 +264,7 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
             one.choices,
             one.removed,
             one.cut,
+            one.spent,
         ));
         episodes.push((Some(one.episode), Vec::new()));
     }
@@ -250,16 +273,16 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
             *events = episode.finish();
         }
     })?;
-    let rollout = |(kept, (_, events)): (_, (_, Vec<Event>))| {
-        let (place, calls, attempt, transcript, choices, removed, cut): (_, _, _, Transcript, Vec<Choice>, f64, _) =
-            kept;
+    let rollout = |(kept, (_, events)): (Kept, (_, Vec<Event>))| {
+        let (place, calls, attempt, transcript, choices, removed, cut, spent): Kept = kept;
         let verdict = match events.last() {
             Some(Event::End(end)) => end.verdict.clone(),
             _ => Verdict::Invalid { reason: "no-end".to_owned() },
         };
         let removed = removed / choices.len().max(1) as f64;
         let tokens = transcript.tokens().to_vec();
-        (place, Rollout { attempt, events, verdict, tokens, choices, removed, calls, cut })
+        let reward = verdict.reward();
+        (place, Rollout { attempt, events, verdict, reward, tokens, choices, removed, calls, cut, spent })
     };
     Ok(kept.into_iter().zip(episodes).map(rollout).collect())
 }
@@ -282,42 +305,4 @@ fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) -> Result<(), Tr
         }
         threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| TrainError::Worker))
     })
-}
-
-/// A grammar's state, as the sampler asks it.
-struct Held {
-    state: State,
-    vocabulary: usize,
-}
-
-impl Held {
-    fn new(lesson: &Lesson) -> Held {
-        Held { state: lesson.grammar.start(), vocabulary: lesson.vocabulary }
-    }
-}
-
-impl Constraint for Held {
-    fn allowed(&mut self) -> Result<Allowed, String> {
-        let forced = self.state.forced();
-        if !forced.is_empty() {
-            return Ok(Allowed::Forced(forced));
-        }
-        let lawful = self.state.mask().map_err(|why| why.to_string())?;
-        mask_of(&lawful, self.vocabulary).map(Allowed::Only)
-    }
-
-    fn accept(&mut self, token: u32) -> Result<(), String> {
-        self.state.accept(token).map_err(|why| why.to_string())
-    }
-
-    fn ended(&self) -> bool {
-        self.state.ended()
-    }
-}
-
-/// The same set in the model's words.
-fn mask_of(lawful: &Lawful, vocabulary: usize) -> Result<Mask, String> {
-    let halves = lawful.words().iter().flat_map(|word| [*word as u32, (*word >> 32) as u32]);
-    let halves: Vec<u32> = halves.collect();
-    Mask::from_words(&halves, vocabulary).map_err(|why| why.to_string())
 }

@@ -99,26 +99,30 @@ pub fn step(
     Ok(update)
 }
 
-/// Mean log-probability per learned token, and the share of samples whose every learned token is
-/// the likeliest one in the sense of having more than half of the probability.
+/// The log-probabilities of every sample's learned tokens.
 ///
 /// # Errors
 /// A sample that the model cannot read.
-pub fn measure(model: &Model, samples: &[Sample]) -> Result<(f64, f64), TrainError> {
-    let (mut total, mut count, mut sure) = (0.0, 0, 0);
-    let all: Vec<&Sample> = samples.iter().collect();
-    for part in passes(&all, |sample| sample.tokens.len()) {
+pub fn likelihoods(model: &Model, samples: &[&Sample]) -> Result<Vec<Vec<f32>>, TrainError> {
+    let mut all = Vec::with_capacity(samples.len());
+    for part in passes(samples, |sample| sample.tokens.len()) {
         let mut packed = Packed::new();
         for sample in part {
             packed.push(&sample.tokens, sample.learned.iter().map(|place| (*place, None)))?;
         }
         let measured = model.measure(&packed)?;
-        for range in packed.offsets().windows(2) {
-            let own = &measured.log_probs[range[0]..range[1]];
-            total += own.iter().map(|value| f64::from(*value)).sum::<f64>();
-            count += own.len();
-            sure += usize::from(own.iter().all(|value| *value > -std::f32::consts::LN_2));
-        }
+        let ranges = packed.offsets().windows(2);
+        all.extend(ranges.map(|range| measured.log_probs[range[0]..range[1]].to_vec()));
     }
-    Ok((total / count.max(1) as f64, sure as f64 / samples.len().max(1) as f64))
+    Ok(all)
+}
+
+/// What log-probabilities of solutions come to: the mean loss per token, and the share of samples
+/// whose every token has more than half of the probability (what the likeliest words would write).
+#[must_use]
+pub fn summary(likelihoods: &[Vec<f32>]) -> (f64, f64) {
+    let count = likelihoods.iter().map(Vec::len).sum::<usize>().max(1);
+    let total: f64 = likelihoods.iter().flatten().map(|value| f64::from(*value)).sum();
+    let sure = likelihoods.iter().filter(|own| own.iter().all(|value| *value > -std::f32::consts::LN_2)).count();
+    (-total / count as f64, sure as f64 / likelihoods.len().max(1) as f64)
 }

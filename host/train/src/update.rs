@@ -39,6 +39,21 @@ impl Timing {
     }
 }
 
+/// What a model spent on one episode, counted as a host of models counts it: at every call the
+/// tokens that are new are read, all before them come from the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Tokens that were read and computed anew: observations, and the opening where no other
+    /// attempt had read it before.
+    pub read: u64,
+    /// Tokens that were there before a call, summed over the calls.
+    pub cached: u64,
+    /// Tokens that the policy wrote, those that the grammar forced among them.
+    pub written: u64,
+    /// Seconds from its start to its verdict, beside the others that were under way.
+    pub seconds: f64,
+}
+
 /// One line of `updates.jsonl`: flat, all numbers, so that any tool can draw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Update {

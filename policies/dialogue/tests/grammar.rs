@@ -83,14 +83,14 @@ fn what_an_analyst_writes_is_lawful() {
     for sql in [
         "SELECT * FROM orders",
         "SELECT DISTINCT o.placed_on FROM orders o ORDER BY o.placed_on DESC LIMIT 10",
-        "SELECT c.name AS name, COUNT(*) AS n FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name HAVING COUNT(*) > 3",
+        "SELECT c.name AS name, COUNT(*) AS count FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.name HAVING COUNT(*) > 3",
         "SELECT customers.name AS name FROM customers WHERE customers.id NOT IN (SELECT customer_id FROM orders)",
         "SELECT o.id FROM orders o WHERE o.total BETWEEN 10 AND 20.5 OR o.total IS NULL",
         "SELECT o.id FROM orders o WHERE (o.total * 2 - 1) / 3 <> -5 AND NOT (o.id = 1 OR o.id = 2)",
         "SELECT c.id FROM customers c WHERE c.name LIKE 'O''Hara%' AND c.name NOT LIKE '%\"x\\%'",
-        "SELECT c.\"Full Name\" AS full_name FROM customers c",
-        "SELECT AVG(COALESCE(o.total, 0)) AS mean FROM orders o WHERE o.placed_on >= DATE '2025-01-01'",
-        "SELECT CASE WHEN o.total > 10 THEN 'big' ELSE 'small' END AS size, COUNT(DISTINCT o.customer_id) AS n FROM orders o GROUP BY o.total",
+        "SELECT c.\"Full Name\" AS name FROM customers c",
+        "SELECT AVG(COALESCE(o.total, 0)) AS average FROM orders o WHERE o.placed_on >= DATE '2025-01-01'",
+        "SELECT CASE WHEN o.total > 10 THEN 'big' ELSE 'small' END AS category, COUNT(DISTINCT o.customer_id) AS count FROM orders o GROUP BY o.total",
         "SELECT t.total AS total FROM (SELECT SUM(o.total) AS total FROM orders o) t",
     ] {
         desk.takes(&grammar, &query(sql)).unwrap();
@@ -140,9 +140,9 @@ fn what_is_no_query_is_refused() {
         "SELECT o.id  FROM orders o",
         "select o.id from orders o",
         "SELECT o.id FROM orders o WHERE",
-        "SELECT RANDOM() AS x FROM orders",
+        "SELECT RANDOM() AS total FROM orders",
         "SELECT o.id FROM orders o WHERE SUM(o.total) > 1",
-        "SELECT SUM(SUM(o.total)) AS x FROM orders o",
+        "SELECT SUM(SUM(o.total)) AS total FROM orders o",
         "SELECT o.id FROM orders o GROUP BY o.id, COUNT(*)",
     ] {
         assert!(desk.takes(&grammar, &query(sql)).is_err(), "{sql}");
@@ -302,7 +302,7 @@ fn what_has_no_grammar_is_named() {
     let done: Vec<ToolSpec> = desk.tools.iter().filter(|tool| tool.name == "done").cloned().collect();
     let grammar = Grammar::new(&desk.codec, &done, &Lexicon::new()).unwrap();
     desk.takes(&grammar, &Action::call("done", serde_json::json!({}))).unwrap();
-    desk.takes(&grammar, &query("SELECT 1 AS x FROM orders")).unwrap_err();
+    desk.takes(&grammar, &query("SELECT 1 AS total FROM orders")).unwrap_err();
     let odd = ToolSpec {
         name: "odd".to_owned(),
         description: String::new(),

@@ -28,7 +28,7 @@ fn shape(million: usize) -> Shape {
         eps,
         tied: true,
         bias: false,
-        previous: false,
+        earlier: 0,
         head_dim: None,
     }
 }

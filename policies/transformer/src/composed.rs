@@ -18,8 +18,8 @@ const NEVER: f64 = -1e9;
 pub(crate) fn forward(model: &Model, batch: &Packed, precision: DType) -> Result<Scores> {
     let pass = Pass::new(model, batch, precision)?;
     let mut x = pass.weight(Places::of(&model.shape).embedding())?.index_select(&pass.index(&batch.tokens)?, 0)?;
-    if let Some(place) = Places::of(&model.shape).previous() {
-        x = (x + pass.previous(place, batch)?)?;
+    for (distance, place) in (1..).zip(Places::of(&model.shape).earlier()) {
+        x = (x + pass.earlier(distance, place, batch)?)?;
     }
     for layer in 0..model.shape.layers {
         x = pass.block(layer, &x)?;
@@ -76,14 +76,16 @@ impl<'a> Pass<'a> {
         &self.model.device
     }
 
-    /// For each row the embedding of the token before it in its sequence; nothing for a first one.
-    fn previous(&self, place: usize, batch: &Packed) -> Result<Tensor> {
-        let is_first = |row: usize| batch.starts.contains(&row);
-        let rows = 0..batch.tokens.len();
-        let before: Vec<u32> = rows.clone().map(|row| batch.tokens[row.saturating_sub(1)]).collect();
-        let there: Vec<f32> = rows.map(|row| if is_first(row) { 0.0 } else { 1.0 }).collect();
+    /// For each row what the token so far before it in its sequence adds; nothing where there is none.
+    fn earlier(&self, distance: usize, place: usize, batch: &Packed) -> Result<Tensor> {
+        let rows = || self.spans.iter().flat_map(|span| (0..span.len).map(|row| (row >= distance, span.start + row)));
+        let before: Vec<u32> =
+            rows().map(|(there, row)| if there { batch.tokens[row - distance] } else { batch.tokens[row] }).collect();
+        let there: Vec<f32> = rows().map(|(there, _)| if there { 1.0 } else { 0.0 }).collect();
         let there = Tensor::from_vec(there, (batch.tokens.len(), 1), self.device())?.to_dtype(self.precision)?;
-        Ok(self.weight(place)?.index_select(&self.index(&before)?, 0)?.broadcast_mul(&there)?)
+        let embedding = self.weight(Places::of(&self.model.shape).embedding())?;
+        let mixed = embedding.index_select(&self.index(&before)?, 0)?.matmul(&self.weight(place)?.t()?)?;
+        Ok(mixed.broadcast_mul(&there)?)
     }
 
     fn index(&self, values: &[u32]) -> Result<Tensor> {

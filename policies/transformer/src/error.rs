@@ -23,6 +23,14 @@ pub enum Error {
     /// A loss, gradient or log-probability that is no finite number.
     #[error("{0} is not finite; lower the learning rate or look at the batch")]
     NotFinite(String),
+    /// A device that cannot be used.
+    #[error("device `{name}`: {problem}")]
+    Device {
+        /// As it was asked for.
+        name: String,
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// A constraint that refused or contradicted itself.
     #[error("the constraint failed: {0}")]
     Constraint(String),
@@ -43,8 +51,10 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A fault of the file at a path.
+    /// A fault of the file at a path. The tensor library may hang a backtrace on its message; the first
+    /// line says what is wrong.
     pub(crate) fn file(path: impl Into<PathBuf>, problem: impl ToString) -> Error {
-        Error::File { path: path.into(), problem: problem.to_string() }
+        let problem = problem.to_string().lines().next().unwrap_or_default().to_owned();
+        Error::File { path: path.into(), problem }
     }
 }

@@ -8,6 +8,7 @@
 //! The only crate that names candle.
 
 mod composed;
+mod device;
 mod engine;
 mod error;
 mod kernels;
@@ -22,6 +23,7 @@ mod scores;
 mod shape;
 
 pub use candle_core::{Device, Tensor};
+pub use device::{Chosen, device};
 pub use error::{Error, Result};
 pub use mask::Mask;
 pub use model::{Lora, Model, Parameter};

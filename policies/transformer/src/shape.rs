@@ -28,14 +28,20 @@ pub struct Shape {
     pub tied: bool,
     /// Whether query, key and value projections have a bias (Qwen2 does).
     pub bias: bool,
-    /// Whether a second embedding, of the token before, is added to each token's own: a head can then
-    /// find what followed a token earlier in one step (induction) instead of two. Pretrained models
-    /// have none.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub previous: bool,
+    /// How many of the tokens before are mixed into each token's embedding, each through a matrix of
+    /// its own. A head can then find what followed the same tokens earlier in one step (induction)
+    /// instead of two; and as the matrices serve all tokens alike, what is copied need not have been
+    /// seen in training. Pretrained models have 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier: usize,
     /// Width of one head; absent means `dim / heads`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_dim: Option<usize>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Shape {
@@ -63,8 +69,8 @@ impl Shape {
         let qkv = self.query() + 2 * self.key();
         let attention = qkv * self.dim + self.dim * self.query() + if self.bias { qkv } else { 0 };
         let block = attention + 3 * self.hidden * self.dim + 2 * self.dim;
-        let tables = 1 + usize::from(!self.tied) + usize::from(self.previous);
-        let embeddings = tables * self.vocab * self.dim;
+        let tables = 1 + usize::from(!self.tied);
+        let embeddings = tables * self.vocab * self.dim + self.earlier * self.dim * self.dim;
         embeddings + self.layers * block + self.dim
     }
 

@@ -74,6 +74,8 @@ fn arguments() -> Result<Arguments> {
 }
 
 fn main() -> Result<()> {
+    // Before SQLite is used as a yardstick in this process.
+    tribunal_sqlite::count_memory()?;
     if std::env::args().any(|argument| argument == memory::CHILD) {
         return memory::child();
     }

@@ -9,7 +9,7 @@ use tribunal_database::Snapshot;
 use tribunal_episode::{Datasets, Prepared, Stage, run};
 use tribunal_protocol::limits::Limits;
 use tribunal_protocol::policy::{Action, names};
-use tribunal_protocol::schema::{ColumnSchema, Dataset, TableData, TableSchema};
+use tribunal_protocol::schema::{ColumnSchema, Dataset, Engine, TableData, TableSchema};
 use tribunal_protocol::task::{AnswerColumn, AnswerForm, Instance, SchemaRef, Split, Task, TaskKind, UserSpec};
 use tribunal_protocol::{Kind, Value};
 use tribunal_sandbox::{Plugin, Sandbox, SandboxOptions};
@@ -43,7 +43,9 @@ const VERIFIER_GRANT: &str = "[contract]\nname = \"task\"\n[[read]]\ntable = \"s
     [[write]]\ntable = \"sales\"\nverbs = [\"insert\", \"update\", \"delete\"]\ncolumns = [\"*\"]\n";
 
 /// One for all tests: loading the real plugins takes most of a second.
-pub(crate) static WORLD: LazyLock<World> = LazyLock::new(World::new);
+pub(crate) static WORLD: LazyLock<World> = LazyLock::new(|| World::new(Engine::Gluesql));
+/// The same where SQLite runs the statements.
+pub(crate) static ON_SQLITE: LazyLock<World> = LazyLock::new(|| World::new(Engine::Sqlite));
 
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
@@ -66,7 +68,7 @@ impl Datasets for Data {
 }
 
 impl World {
-    fn new() -> World {
+    fn new(engine: Engine) -> World {
         let options = SandboxOptions { limits: limits(), concurrent_calls: 4, ..SandboxOptions::default() };
         let sandbox = Sandbox::new(options).unwrap();
         let load = |name: &str| {
@@ -75,7 +77,7 @@ impl World {
             sandbox.load(name, &bytes).unwrap()
         };
         let plugins: Vec<_> = ["tool-query", "verifier-result"].map(load).into();
-        let data = Arc::new(Data([1, 2].map(|seed| (seed, Snapshot::seal(&dataset(seed)).unwrap())).into()));
+        let data = Arc::new(Data([1, 2].map(|seed| (seed, Snapshot::seal_on(&dataset(seed), engine).unwrap())).into()));
         let stage = Stage::new(plugins.iter().cloned(), Arc::clone(&data) as _, limits()).unwrap();
         let honest = Prepared::new(&stage, Arc::new(task())).unwrap();
         World { sandbox, plugins, data, honest }

@@ -92,7 +92,10 @@ fn schema(arguments: &CheckArguments, opened: &Opened, granted: &Contract) -> Re
 fn show(check: &Check) {
     let reach = |reach: &Option<Reach>| reach.as_ref().map_or("–".to_owned(), shown);
     let row = |access: &Access| {
-        let parts = [&access.requested, &access.granted, &access.effective].map(reach);
+        let mut parts = [&access.requested, &access.granted, &access.effective].map(reach);
+        if access.requested.is_some() && (access.open.table || access.open.columns) {
+            parts[0] = star(access);
+        }
         [vec![access.table.clone(), access.verb.name().to_owned()], parts.to_vec()].concat()
     };
     let header = ["table", "verb", "requested", "granted", "effective"].map(str::to_owned);
@@ -115,6 +118,16 @@ fn show(check: &Check) {
     if let Some(digest) = check.digest {
         output::line(&format!("effective contract {}", digest.short()));
     }
+}
+
+/// A request that says `*` asks for what is granted.
+fn star(access: &Access) -> String {
+    let rows = access.requested.as_ref().and_then(|reach| reach.rows.as_deref());
+    let rows = rows.map_or(String::new(), |rows| format!(" where {rows}"));
+    let columns = access.requested.as_ref().map(|reach| reach.columns.join(", ")).unwrap_or_default();
+    let columns = if access.open.columns || columns.is_empty() { "*".to_owned() } else { columns };
+    let what = if access.open.table { "what is granted of any table" } else { "the columns that are granted" };
+    format!("{columns}{rows} ({what})")
 }
 
 fn shown(reach: &Reach) -> String {

@@ -1,9 +1,8 @@
 //! `tribunal run`: policies over tasks.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use tribunal_episode::{Prepared, run as play};
@@ -15,16 +14,17 @@ use tribunal_scripted::Scripted;
 use crate::args::RunArguments;
 use crate::commands::report;
 use crate::datasets::{Made, Workshop};
-use crate::folder::{self, LAYOUT, RefusedTask, RunFile, RunFolder};
+use crate::folder::{self, LAYOUT, ModelFile, RefusedTask, RunFile, RunFolder};
+use crate::models::{Entrant, Stint};
 use crate::{output, work};
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments) -> Result<bool> {
-    let policies = policies(&arguments.policy)?;
+    let entrants = Entrants::open(arguments)?;
     let path = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.place.suite));
     work::watch_interrupts()?;
     let workshop = Workshop::open(&arguments.place)?;
-    let file = run_file(arguments, &workshop, &policies);
+    let file = run_file(arguments, &workshop, &entrants);
     let folder = match arguments.resume {
         true => resumed(&path, &file)?,
         false => RunFolder::create(&path, &file, arguments.overwrite)?,
@@ -42,8 +42,11 @@ pub fn run(arguments: &RunArguments) -> Result<bool> {
         .collect();
     folder.write_tasks(&made.tasks)?;
     folder.write_refused(&refused)?;
-    play_all(arguments, &workshop, &made, &policies, &folder)?;
-    if work::INTERRUPTED.load(Ordering::SeqCst) {
+    play_all(arguments, &workshop, &made, &entrants.scripted, &folder)?;
+    for model in entrants.models.iter().filter(|_| !work::interrupted()) {
+        play_model(arguments, &workshop, &made, model, &folder)?;
+    }
+    if work::interrupted() {
         output::note(&format!("interrupted; the same command with --resume and --out {} goes on", path.display()));
         return Ok(false);
     }
@@ -56,21 +59,44 @@ fn default_folder(suite: &str) -> PathBuf {
     PathBuf::from("runs").join(name.file_name().unwrap_or(name.as_os_str()))
 }
 
-fn policies(names: &[String]) -> Result<Vec<Scripted>> {
-    let known = || Scripted::ALL.iter().map(Policies::name).collect::<Vec<_>>().join(", ");
-    let mut policies = Vec::new();
-    for name in names {
-        match (name.as_str(), Scripted::named(name)) {
-            ("all", _) => policies.extend(Scripted::ALL),
-            (_, Some(policy)) => policies.push(policy),
-            (_, None) => bail!("--policy {name}: no such policy; there are {}, and all", known()),
-        }
-    }
-    policies.dedup();
-    Ok(policies)
+/// The policies of a run: scripted ones, and models.
+#[derive(Default)]
+struct Entrants {
+    scripted: Vec<Scripted>,
+    models: Vec<Entrant>,
 }
 
-fn run_file(arguments: &RunArguments, workshop: &Workshop, policies: &[Scripted]) -> RunFile {
+impl Entrants {
+    fn open(arguments: &RunArguments) -> Result<Entrants> {
+        let mut entrants = Entrants::default();
+        for name in &arguments.policy {
+            match (name.as_str(), Scripted::named(name)) {
+                ("all", _) => entrants.scripted.extend(Scripted::ALL),
+                (_, Some(policy)) => entrants.scripted.push(policy),
+                // A name, not a path: the message says which names there are.
+                (_, None) if !name.contains(['/', '=', '.']) && !Path::new(name).exists() => {
+                    let known: Vec<&str> = Scripted::ALL.iter().map(Policies::name).collect();
+                    bail!("--policy {name}: no such policy; there are {}, all, and paths of models", known.join(", "));
+                }
+                (_, None) => entrants.models.push(Entrant::open(name, &arguments.serving)?),
+            }
+        }
+        entrants.scripted.dedup();
+        let mut names = BTreeSet::new();
+        let taken = entrants.names().into_iter().find(|name| !names.insert(name.clone()));
+        match taken {
+            Some(name) => bail!("--policy: two are called {name}; give a model another name as NAME=PATH"),
+            None => Ok(entrants),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let scripted = self.scripted.iter().map(|policy| Policies::name(policy).to_owned());
+        scripted.chain(self.models.iter().map(|model| model.name.clone())).collect()
+    }
+}
+
+fn run_file(arguments: &RunArguments, workshop: &Workshop, entrants: &Entrants) -> RunFile {
     let plugins = workshop.stage().plugins();
     RunFile {
         layout: LAYOUT,
@@ -79,15 +105,17 @@ fn run_file(arguments: &RunArguments, workshop: &Workshop, policies: &[Scripted]
         suite_version: workshop.suite_version(),
         suite_digest: workshop.suite_digest(),
         seed: arguments.place.seed,
-        policies: policies.iter().map(|policy| Policies::name(policy).to_owned()).collect(),
+        policies: entrants.names(),
         attempts: arguments.attempts,
         tasks: arguments.place.tasks,
+        variants: arguments.place.variants,
+        models: entrants.models.iter().map(|model| (model.name.clone(), ModelFile::of(&model.served))).collect(),
         plugins: plugins.iter().map(|(name, plugin)| (name.clone(), plugin.digest())).collect(),
     }
 }
 
 /// Opens a run to go on with; one that was something else is refused, by what differs.
-fn resumed(path: &std::path::Path, file: &RunFile) -> Result<RunFolder> {
+fn resumed(path: &Path, file: &RunFile) -> Result<RunFolder> {
     let folder = RunFolder::open(path)?;
     let there = serde_json::to_value(folder.run_file()?)?;
     let now = serde_json::to_value(file)?;
@@ -149,6 +177,26 @@ fn play_all(
     })?;
     bar.finish();
     Ok(())
+}
+
+fn play_model(
+    arguments: &RunArguments,
+    workshop: &Workshop,
+    made: &Made,
+    model: &Entrant,
+    folder: &RunFolder,
+) -> Result<()> {
+    let stint = Stint {
+        name: &model.name,
+        served: &model.served,
+        workshop,
+        run: folder,
+        attempts: arguments.attempts,
+        seed: &|task, attempt| policy_seed(arguments.place.seed, task, attempt),
+        jobs: work::jobs(arguments.place.jobs),
+    };
+    // An interrupt is seen by the caller.
+    stint.play(&made.tasks).map(|_| ())
 }
 
 fn trace_name(item: &Item, tasks: &[Task]) -> String {

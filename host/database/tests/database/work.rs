@@ -12,15 +12,23 @@ use tribunal_protocol::{Code, Failure, Kind, Table, Value};
 const ROWS: i64 = 1_500;
 
 fn session(engine: Engine) -> DatabaseSession {
+    session_under(engine, "")
+}
+
+fn session_under(engine: Engine, budget: &str) -> DatabaseSession {
     let table = |name: &str| {
         let columns = vec![ColumnSchema::new("n", Kind::Integer, false), ColumnSchema::new("t", Kind::Text, false)];
         let row = |n: i64| vec![Value::Integer(n), Value::Text(format!("row {n}"))];
         TableData { schema: TableSchema::new(name, columns, &["n"]), rows: (0..ROWS).map(row).collect() }
     };
-    let data = Dataset { clock: 0, tables: vec![table("a"), table("b")] };
+    session_of(vec![table("a"), table("b")], engine, budget)
+}
+
+fn session_of(tables: Vec<TableData>, engine: Engine, budget: &str) -> DatabaseSession {
+    let data = Dataset { clock: 0, tables };
     let snapshot = Snapshot::seal_on(&data, engine).unwrap();
-    let all = "[contract]\nname = \"all\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n";
-    let contract = Contract::parse(all).unwrap().resolve(snapshot.schemas()).unwrap();
+    let all = format!("[contract]\nname = \"all\"\n[[read]]\ntable = \"*\"\ncolumns = [\"*\"]\n{budget}");
+    let contract = Contract::parse(&all).unwrap().resolve(snapshot.schemas()).unwrap();
     DatabaseSession::open(snapshot.fork(), contract.into(), Usage::default())
 }
 
@@ -64,6 +72,56 @@ fn many_operators_on_many_combined_rows() {
 fn long_lists_are_no_work() {
     let list: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
     allowed(&format!("SELECT COUNT(*) AS n FROM a, b WHERE a.n IN ({}) AND b.n = a.n", list.join(", ")));
+}
+
+/// What may be used, a contract can narrow; on SQLite a part is two steps of its machine.
+#[test]
+fn the_work_of_a_statement_is_a_limit() {
+    let count = "SELECT COUNT(*) AS n FROM a WHERE n * 7 + n % 5 > 3";
+    for engine in [Engine::Gluesql, Engine::Sqlite] {
+        let code = |most: u64| {
+            let mut session = session_under(engine, &format!("[budget]\nstatement_work = {most}\n"));
+            session.query(count, &[]).map(drop).map_err(|failure| (failure.code, failure.message))
+        };
+        let refused = code(2_000).unwrap_err();
+        assert!(refused.0 == Code::Quota && refused.1.contains("too much work"), "{refused:?}");
+        assert_eq!(code(50_000), Ok(()));
+    }
+}
+
+/// What SQLite may hold for a statement is a limit, for queries and for changes.
+#[test]
+fn the_memory_of_a_statement_is_a_limit_on_sqlite() {
+    let pairs = "SELECT MAX(q.m) AS n FROM (SELECT a.t || b.t AS k, MAX(a.n) AS m FROM a, b GROUP BY a.t || b.t) q";
+    let few = format!("{pairs} WHERE q.k < 'a'").replace("FROM a, b", "FROM a, b WHERE b.n < 10");
+    let code = |sql: &str, budget: &str| {
+        let mut session = session_under(Engine::Sqlite, budget);
+        session.query(sql, &[]).map(drop).map_err(|failure| (failure.code, failure.message))
+    };
+    let small = "[budget]\nstatement_memory = \"32 MiB\"\n";
+    let refused = code(pairs, small).unwrap_err();
+    assert!(refused.0 == Code::Quota && refused.1.contains("too much memory"), "{refused:?}");
+    assert_eq!(code(&few, small), Ok(()));
+    assert_eq!(code(pairs, ""), Ok(()), "the default is enough for two million rows of 16 bytes");
+}
+
+/// The store checks a LIKE before the engine sees the row: that is work as well.
+#[test]
+fn patterns_over_stored_texts() {
+    let text = |length: usize| {
+        vec![TableData {
+            schema: TableSchema::new("a", vec![ColumnSchema::new("t", Kind::Text, false)], &[]),
+            rows: (0..200).map(|_| vec![Value::Text("a".repeat(length))]).collect(),
+        }]
+    };
+    let pattern = format!("'%{}b_%'", "a".repeat(2_000));
+    for or in ["", " OR t LIKE 'b%c'"] {
+        let sql = format!("SELECT COUNT(*) AS n FROM a WHERE t LIKE {pattern}{or}");
+        let asked = |length| session_of(text(length), Engine::Gluesql, "").query(&sql, &[]);
+        let refused = asked(100_000).unwrap_err();
+        assert!(refused.code == Code::Quota && refused.message.contains("too much work"), "{refused}");
+        assert_eq!(asked(1_000).unwrap().row(0), [Value::Integer(0)]);
+    }
 }
 
 /// A text of some 200,000 characters for every row.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gluesql_core::ast::Statement;
 use tribunal_protocol::Failure;
 
-pub(crate) use self::test::{Candidate, Test};
+pub(crate) use self::test::{Candidate, Condition, Test};
 
 /// What a statement that passed the gate touches.
 #[derive(Debug, Default)]

@@ -30,6 +30,45 @@ pub(crate) enum Test {
     Like(Pattern),
 }
 
+/// Conditions on the columns of one source, under AND and OR.
+#[derive(Debug)]
+pub(crate) enum Condition {
+    /// A condition on one column.
+    One(Candidate),
+    /// Both.
+    And(Box<Condition>, Box<Condition>),
+    /// At least one of both.
+    Or(Box<Condition>, Box<Condition>),
+}
+
+impl Condition {
+    /// Reads an expression that is nothing else.
+    pub(crate) fn read(expression: &Expr) -> Option<Condition> {
+        let both = |left: &Expr, right: &Expr| {
+            let (left, right) = (Condition::read(left)?, Condition::read(right)?);
+            (left.alias() == right.alias()).then(|| (Box::new(left), Box::new(right)))
+        };
+        if let Expr::Nested(inside) = expression {
+            return Condition::read(inside);
+        }
+        if let Expr::BinaryOp { left, op: BinaryOperator::And, right } = expression {
+            return both(left, right).map(|(left, right)| Condition::And(left, right));
+        }
+        if let Expr::BinaryOp { left, op: BinaryOperator::Or, right } = expression {
+            return both(left, right).map(|(left, right)| Condition::Or(left, right));
+        }
+        candidate(expression).map(Condition::One)
+    }
+
+    /// The alias of the source.
+    pub(crate) fn alias(&self) -> &str {
+        match self {
+            Condition::One(candidate) => &candidate.alias,
+            Condition::And(left, _) | Condition::Or(left, _) => left.alias(),
+        }
+    }
+}
+
 impl Footprint {
     /// Collects the conditions of a conjunction that are on one column of a source of `aliases`.
     pub(super) fn test<S: AsRef<str>>(&mut self, condition: Option<&Expr>, aliases: &[S]) {

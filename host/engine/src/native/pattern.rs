@@ -10,6 +10,8 @@ pub(crate) struct Pattern {
     anchored_start: bool,
     /// Whether the last run must end it.
     anchored_end: bool,
+    /// The only run, where all of its characters are given: then no character need be counted.
+    plain: Option<String>,
 }
 
 impl Pattern {
@@ -39,7 +41,11 @@ impl Pattern {
         if single && runs.is_empty() {
             runs.push(Vec::new());
         }
-        Some(Pattern { runs, anchored_start, anchored_end })
+        let plain = match runs.as_slice() {
+            [run] => run.iter().copied().collect(),
+            _ => None,
+        };
+        Some(Pattern { runs, anchored_start, anchored_end, plain })
     }
 
     /// Comparisons of characters that a text of so many bytes takes, at most: every place of it may
@@ -55,12 +61,13 @@ impl Pattern {
 
     /// Whether a text matches.
     pub(crate) fn matches(&self, text: &str) -> bool {
-        // Most patterns are plain text between `%`: no need to count characters.
-        if let ([run], false, false) = (self.runs.as_slice(), self.anchored_start, self.anchored_end)
-            && run.iter().all(Option::is_some)
-        {
-            let run: String = run.iter().flatten().collect();
-            return text.contains(&run);
+        if let Some(plain) = &self.plain {
+            return match (self.anchored_start, self.anchored_end) {
+                (true, true) => text == plain,
+                (true, false) => text.starts_with(plain),
+                (false, true) => text.ends_with(plain),
+                (false, false) => text.contains(plain),
+            };
         }
         let chars: Vec<char> = text.chars().collect();
         self.matches_chars(&chars)

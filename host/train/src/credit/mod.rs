@@ -23,7 +23,7 @@ impl Group<'_> {
     /// The rewards; a void has none, and must not come this far.
     #[must_use]
     pub fn rewards(&self) -> Vec<f64> {
-        self.rollouts.iter().map(|rollout| rollout.verdict.reward().unwrap_or(0.0)).collect()
+        self.rollouts.iter().map(|rollout| rollout.reward.unwrap_or(0.0)).collect()
     }
 
     /// Whether the rollouts differ in what they were worth: only then is there anything to learn.

@@ -74,7 +74,9 @@ fn names(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarError> {
     rules.add("TABLE", &one_of(&tables));
     let short = short();
     rules.add("SHORT", &format!("/{short}/"));
-    rules.add("ALIAS", "/[a-z][a-z0-9_]{0,30}/");
+    // What a query gives out is named as the answer wants it, or as a column is: a name that nobody
+    // knows would be lost.
+    rules.add("ALIAS", &one_of(&[columns.clone(), computed.clone()].concat()));
     let qualified = [columns.clone(), computed.clone()].concat();
     let qualifiers = [vec![short], tables].concat();
     rules.add("QUALIFIED", &format!(r"/({})\.({})/", qualifiers.join("|"), qualified.join("|")));

@@ -1,7 +1,7 @@
 //! The backward pass: from the gradient of each log-probability to that of each weight.
 
 use super::block::{BlockPanels, product, query_scale, rows_of};
-use super::forward::{BlockTape, Heads, Tape, columns, gathered, pairs};
+use super::forward::{BlockTape, Heads, Tape, columns, gathered};
 use super::weights::Guards;
 use super::{BlockWeights, PIECE, Span, Weights, cut, owners, positions, spans};
 use crate::kernels::attention::{self, Grads, Queries, Saved};
@@ -11,7 +11,7 @@ use crate::kernels::matmul::Into;
 use crate::kernels::panels::Packed as Panels;
 use crate::kernels::{head, norm};
 use crate::model::layout::{BlockPlaces, Places};
-use crate::{Model, Packed, Result, Shape};
+use crate::{Model, Result, Shape};
 
 /// The gradient of every parameter; `None` for those that are frozen.
 pub(crate) fn backward(model: &Model, tape: Tape, grad: &[f32]) -> Result<Vec<Option<Vec<f32>>>> {
@@ -30,7 +30,7 @@ pub(crate) fn backward(model: &Model, tape: Tape, grad: &[f32]) -> Result<Vec<Op
         stream = pass.block(Places::of(&model.shape).block(layer), &block_weights, block, &stream);
     }
     pass.embedding(&batch.tokens, &stream);
-    pass.previous(&batch, &stream);
+    pass.earlier(&batch, &stream);
     Ok(pass.grads)
 }
 
@@ -226,17 +226,6 @@ impl<'a> Pass<'a> {
             }
             for (token, row) in tokens.iter().zip(stream.chunks_exact(dim)) {
                 add(&mut grad[*token as usize * dim..][..dim], row);
-            }
-        });
-    }
-
-    /// The embedding of the token before, if there is one.
-    fn previous(&mut self, batch: &Packed, stream: &[f32]) {
-        let Some(place) = Places::of(&self.model.shape).previous() else { return };
-        let dim = self.model.shape.dim;
-        self.keep(place, |grad| {
-            for (row, before) in pairs(batch) {
-                add(&mut grad[before as usize * dim..][..dim], &stream[row * dim..][..dim]);
             }
         });
     }

@@ -1,12 +1,12 @@
 //! The forward pass, with or without a tape for the backward pass.
 
 use super::block::{BlockPanels, Left, Setting, enter, leave, product, rows_of};
+use super::earlier::{Earlier, before};
 use super::weights::Guards;
 use super::{BlockWeights, PIECE, Span, Weights, cut, gather_heads, owners, positions, spans};
 use crate::kernels::attention::{self, Queries};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cache::Cache;
-use crate::kernels::elementwise::add;
 use crate::kernels::head::{Normaliser, normalise};
 use crate::kernels::matmul::Into;
 use crate::kernels::norm;
@@ -51,9 +51,12 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
     for (row, token) in x.chunks_exact_mut(dim).zip(&batch.tokens) {
         row.copy_from_slice(&weights.embedding()[*token as usize * dim..][..dim]);
     }
-    if let Some(table) = weights.previous() {
-        for (row, before) in pairs(batch) {
-            add(&mut x[row * dim..][..dim], &table[before as usize * dim..][..dim]);
+    if shape.earlier > 0 {
+        let earlier = Earlier::new(&model.pool, &weights);
+        for range in batch.starts.windows(2) {
+            for row in range[0]..range[1] {
+                earlier.add(&mut x[row * dim..][..dim], before(batch, range[0], row));
+            }
         }
     }
     let mut panels = BlockPanels::default();
@@ -74,12 +77,6 @@ pub(crate) fn forward(model: &Model, batch: &Packed, mut tape: Option<&mut Tape>
     }
     drop(x);
     Ok(score(model, &weights, batch, last, tape))
-}
-
-/// Every row that has one before it in its sequence, with the token of that one.
-pub(super) fn pairs(batch: &Packed) -> impl Iterator<Item = (usize, u32)> + '_ {
-    let rows = batch.starts.windows(2).flat_map(|range| range[0] + 1..range[1].max(range[0] + 1));
-    rows.map(|row| (row, batch.tokens[row - 1]))
 }
 
 /// One block over all rows; fills the tape but for `x`, which it reads.

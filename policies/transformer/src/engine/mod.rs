@@ -7,11 +7,13 @@
 mod backward;
 mod block;
 mod collect;
+mod earlier;
 mod forward;
 mod weights;
 
 pub(crate) use backward::backward;
 pub(crate) use block::{BlockPanels, Left, Setting, enter, leave, product, rows_of};
+pub(crate) use earlier::Earlier;
 pub(crate) use forward::{Tape, forward};
 pub(crate) use weights::{BlockWeights, Guards, Weights};
 

@@ -55,11 +55,6 @@ impl<'a> Weights<'a> {
         self.values[Places::of(self.shape).embedding()]
     }
 
-    /// The embedding of the token before, if there is one.
-    pub(crate) fn previous(&self) -> Option<&'a [f32]> {
-        Places::of(self.shape).previous().map(|place| self.values[place])
-    }
-
     pub(crate) fn norm(&self) -> &'a [f32] {
         self.values[Places::of(self.shape).norm()]
     }

@@ -28,7 +28,7 @@ pub(crate) struct Places {
     layers: usize,
     bias: bool,
     tied: bool,
-    previous: bool,
+    earlier: usize,
 }
 
 /// Places of one block's weights.
@@ -47,7 +47,7 @@ pub(crate) struct BlockPlaces {
 
 impl Places {
     pub(crate) fn of(shape: &Shape) -> Places {
-        Places { layers: shape.layers, bias: shape.bias, tied: shape.tied, previous: shape.previous }
+        Places { layers: shape.layers, bias: shape.bias, tied: shape.tied, earlier: shape.earlier }
     }
 
     pub(crate) fn embedding(self) -> usize {
@@ -77,9 +77,10 @@ impl Places {
         if self.tied { self.embedding() } else { self.norm() + 1 }
     }
 
-    /// The embedding of the token before, if there is one.
-    pub(crate) fn previous(self) -> Option<usize> {
-        self.previous.then_some(self.norm() + 1 + usize::from(!self.tied))
+    /// The matrices of earlier tokens, that of the nearest first.
+    pub(crate) fn earlier(self) -> std::ops::Range<usize> {
+        let first = self.norm() + 1 + usize::from(!self.tied);
+        first..first + self.earlier
     }
 
     fn per_block(self) -> usize {
@@ -116,8 +117,9 @@ pub(crate) fn entries(shape: &Shape) -> Vec<Entry> {
     if !shape.tied {
         all.push(entry("head".to_owned(), &[shape.vocab, shape.dim], normal));
     }
-    if shape.previous {
-        all.push(entry("previous".to_owned(), &[shape.vocab, shape.dim], embedding));
+    for distance in 1..=shape.earlier {
+        // As large as what it mixes in: at first a token weighs as much as the one before it.
+        all.push(entry(format!("earlier.{distance}"), &[shape.dim, shape.dim], by(shape.dim, 1.0)));
     }
     all
 }

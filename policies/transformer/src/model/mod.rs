@@ -11,6 +11,7 @@ use crate::scores::{Measured, Source};
 use crate::{Packed, Result, Scores, Shape, composed};
 
 mod adapters;
+mod copying;
 mod files;
 pub(crate) mod layout;
 mod random;
@@ -54,7 +55,8 @@ impl Model {
     pub fn new(shape: Shape, seed: u64, device: &Device) -> Result<Model> {
         shape.check()?;
         let mut random = random::Normal::new(seed);
-        let values = layout::entries(&shape).into_iter().map(|entry| random.fill(&entry)).collect();
+        let mut values: Vec<_> = layout::entries(&shape).into_iter().map(|entry| random.fill(&entry)).collect();
+        copying::ready(&shape, &mut values, &mut random);
         Model::from_values(shape, values, device)
     }
 

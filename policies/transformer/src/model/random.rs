@@ -24,7 +24,8 @@ impl Normal {
         }
     }
 
-    fn next(&mut self) -> f64 {
+    /// The next number.
+    pub(super) fn next(&mut self) -> f64 {
         // In (0, 1], so that the logarithm is finite.
         let radius = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         let angle = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;

@@ -131,7 +131,7 @@ impl Gguf {
             eps: self.number(&key("attention.layer_norm_rms_epsilon"))?,
             tied: !self.has(NAMING.head),
             bias: self.has("blk.0.attn_q.bias"),
-            previous: false,
+            earlier: 0,
             head_dim: self.get(&key("attention.key_length")).and_then(whole),
         };
         shape.check().map_err(|error| self.fault(error))?;

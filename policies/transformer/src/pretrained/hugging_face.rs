@@ -99,7 +99,7 @@ pub fn hugging_face(folder: &Path, device: &Device) -> Result<Model> {
         eps: config.rms_norm_eps,
         tied: config.tie_word_embeddings || !source.has(NAMING.head),
         bias: source.has("model.layers.0.self_attn.q_proj.bias"),
-        previous: false,
+        earlier: 0,
         head_dim: config.head_dim,
     };
     shape.check().map_err(|error| Error::file(path, error))?;

@@ -40,14 +40,10 @@ impl Sampler {
         for token in tokens() {
             x.extend_from_slice(&self.embedding[*token as usize * dim..][..dim]);
         }
-        if let Some(table) = &self.previous {
-            let before = chunks.iter().flat_map(|(row, chunk)| {
-                std::iter::once(row.last).chain(chunk.iter().copied().map(Some)).take(chunk.len())
-            });
-            for (row, before) in x.chunks_exact_mut(dim).zip(before) {
-                if let Some(before) = before {
-                    crate::kernels::elementwise::add(row, &table[before as usize * dim..][..dim]);
-                }
+        if shape.earlier > 0 {
+            let places = chunks.iter().flat_map(|(row, chunk)| (0..chunk.len()).map(|at| (&row.recent, *chunk, at)));
+            for (row, (recent, chunk, at)) in x.chunks_exact_mut(dim).zip(places) {
+                self.earlier.add(row, chunk[..at].iter().rev().chain(recent.iter().rev()).copied());
             }
         }
         let positions: Vec<usize> =
@@ -71,7 +67,8 @@ impl Sampler {
         }
         for (row, chunk) in chunks {
             row.cached += chunk.len();
-            row.last = chunk.last().copied().or(row.last);
+            row.recent.extend_from_slice(chunk);
+            row.recent.drain(..row.recent.len().saturating_sub(shape.earlier));
         }
         x
     }

@@ -6,7 +6,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::engine::{BlockPanels, Guards, Weights, rows_of};
+use crate::engine::{BlockPanels, Earlier, Guards, Weights, rows_of};
 use crate::kernels::cache::Cache;
 use crate::kernels::panels::Packed as Panels;
 use crate::kernels::pool::Pool;
@@ -99,8 +99,8 @@ pub struct Row {
     caches: Vec<Cache>,
     /// How many tokens the caches hold.
     cached: usize,
-    /// The last token that the caches hold.
-    last: Option<u32>,
+    /// The last tokens that the caches hold: as many as are mixed into the next one.
+    recent: Vec<u32>,
     /// Tokens that were read or drawn and that the model has not seen yet.
     pending: Vec<u32>,
     random: ChaCha8Rng,
@@ -164,7 +164,7 @@ pub struct Sampler {
     model: Model,
     pool: Pool,
     embedding: Vec<f32>,
-    previous: Option<Vec<f32>>,
+    earlier: Earlier,
     blocks: Vec<Block>,
     norm: Vec<f32>,
     head: Panels,
@@ -204,9 +204,9 @@ impl Sampler {
         let mut head = Panels::default();
         head.fill(&pool, rows_of(weights.head(), shape.dim).transposed());
         let (embedding, norm) = (weights.embedding().to_vec(), weights.norm().to_vec());
-        let previous = weights.previous().map(<[f32]>::to_vec);
+        let earlier = Earlier::new(&pool, &weights);
         drop(guards);
-        Ok(Sampler { model, pool, embedding, previous, blocks, norm, head })
+        Ok(Sampler { model, pool, embedding, earlier, blocks, norm, head })
     }
 
     /// Longest sequence in tokens.
@@ -220,7 +220,7 @@ impl Sampler {
     pub fn row(&self, seed: u64) -> Row {
         let shape = self.model.shape();
         let caches = vec![Cache::new(shape.head()); shape.layers * shape.kv_heads];
-        Row { caches, cached: 0, last: None, pending: Vec::new(), random: ChaCha8Rng::seed_from_u64(seed) }
+        Row { caches, cached: 0, recent: Vec::new(), pending: Vec::new(), random: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     /// Reads tokens into a row without drawing: a prompt that several forks share.

@@ -23,7 +23,7 @@ pub(crate) fn tiny(tied: bool) -> Shape {
         eps: 1e-5,
         tied,
         bias: true,
-        previous: tied,
+        earlier: if tied { 2 } else { 0 },
         head_dim: Some(6),
     }
 }

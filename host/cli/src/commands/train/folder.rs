@@ -49,6 +49,11 @@ impl TrainingFolder {
         Ok(TrainingFolder { path: path.to_owned() })
     }
 
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A path in the folder.
     pub fn at(&self, name: &str) -> PathBuf {
         self.path.join(name)

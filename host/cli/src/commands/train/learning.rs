@@ -1,5 +1,7 @@
 //! Supervised fine-tuning, then policy optimisation; a checkpoint now and then.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -8,10 +10,10 @@ use tribunal_train::credit::grpo::Grpo;
 use tribunal_train::pool::Pool;
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Sample;
-use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, practice, seed_of, sft};
-use tribunal_transformer::{AdamW, Device, Model, Sampler, Settings};
+use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, seed_of, sft};
+use tribunal_transformer::{AdamW, Model, Sampler, Settings};
 
-use super::samples::{self, Start};
+use super::samples::{self, Start, Watched};
 use super::{Job, stopped};
 use crate::datasets::Workshop;
 use crate::folder::write;
@@ -20,23 +22,25 @@ use crate::output;
 /// Steps of supervised fine-tuning between checkpoints.
 const SFT_CHECKPOINT: u64 = 50;
 
+/// Steps of supervised fine-tuning between measurements of what is watched.
+const WATCH: u64 = 250;
+
 /// Learns; says whether it came to the end.
 pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
     let latest = job.folder.at("latest");
     let mut checkpoint = match job.arguments.resume && latest.join(tribunal_train::STATE).exists() {
-        true => Checkpoint::load(&latest, &Device::Cpu)?,
-        false => fresh(job, &start.codec)?,
+        true => Checkpoint::load(&latest, &job.device)?,
+        false => match &job.arguments.start {
+            Some(path) => started(job, path)?,
+            None => fresh(job, &start.codec)?,
+        },
     };
     let done = checkpoint.progress.clone();
     job.folder.keep_updates(|update| match update.phase.as_str() {
-        "copying" => done.sft_steps > 0,
-        "sft" => update.update <= done.sft_steps,
+        "sft" | "watch" => update.update <= done.sft_steps,
         _ => update.update <= done.grpo_updates,
     })?;
-    if !checkpoint.progress.sft_done && !practise(job, &mut checkpoint)? {
-        return Ok(false);
-    }
-    if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start.samples)? {
+    if !checkpoint.progress.sft_done && !fine_tune(job, &mut checkpoint, &start)? {
         return Ok(false);
     }
     match &job.recipe.grpo {
@@ -51,7 +55,7 @@ pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
 fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
     let recipe = job.recipe;
     let shape = recipe.shape(codec.vocabulary());
-    let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &Device::Cpu)?;
+    let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &job.device)?;
     let settings =
         Settings { weight_decay: recipe.sft.weight_decay, clip: Some(recipe.sft.clip), ..Settings::default() };
     let optimizer = AdamW::new(&model, settings)?;
@@ -60,38 +64,10 @@ fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
     Ok(Checkpoint { model, codec, recipe, optimizer: Some(optimizer), progress: Progress::default() })
 }
 
-/// Practises copying, where the recipe says so; whether that came to its end. It takes a minute, and
-/// starts anew after an interrupt.
-fn practise(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<bool> {
-    let Some(copying) = &job.recipe.copying else { return Ok(true) };
-    if checkpoint.progress.sft_steps > 0 {
-        return Ok(true);
-    }
-    let Some(mut optimizer) = checkpoint.optimizer.take() else { bail!("the checkpoint has no optimizer") };
-    let first = tribunal_dialogue::codec::VOCABULARY_MIN.min(checkpoint.codec.vocabulary() / 2);
-    let bar = output::progress("copying", copying.steps);
-    for number in 1..=copying.steps {
-        let vocabulary = checkpoint.codec.vocabulary();
-        let samples = practice(job.recipe.seed, number, first, vocabulary, copying.batch_tokens);
-        let samples: Vec<&Sample> = samples.iter().collect();
-        let warm = (number as f64 / (copying.steps as f64 * 0.1)).min(1.0);
-        let step = sft::Step { phase: "copying", number, rate: copying.learning_rate * warm };
-        let update = sft::step(&mut checkpoint.model, &mut optimizer, &samples, &step, &job.begun)?;
-        job.folder.add(&update)?;
-        bar.say(&line(&update, &["loss", "tokens_per_second"]));
-        bar.step();
-        if stopped() {
-            return Ok(false);
-        }
-    }
-    bar.finish();
-    checkpoint.optimizer = Some(optimizer);
-    Ok(true)
-}
-
 /// Whether supervised fine-tuning came to its end.
-fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> Result<bool> {
+fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, start: &Start) -> Result<bool> {
     let recipe = &job.recipe.sft;
+    let samples = &start.samples;
     let steps = sft::steps(samples, recipe, job.recipe.seed);
     let Some(mut optimizer) = checkpoint.optimizer.take() else {
         bail!("{}: no optimizer in it, so this training cannot go on", job.folder.at("latest").display());
@@ -107,6 +83,9 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> 
         bar.say(&line(&update, &["loss", "tokens_per_second"]));
         bar.step();
         checkpoint.progress.sft_steps = number;
+        if number.is_multiple_of(WATCH) || index + 1 == steps.len() {
+            watch(job, &checkpoint.model, &start.watched, number)?;
+        }
         if number.is_multiple_of(SFT_CHECKPOINT) || stopped() {
             checkpoint.optimizer = Some(optimizer);
             checkpoint.save(&job.folder.at("latest"))?;
@@ -117,6 +96,12 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> 
         }
     }
     bar.finish();
+    before_optimising(job, checkpoint)?;
+    Ok(true)
+}
+
+/// Keeps the policy that optimisation starts from.
+fn before_optimising(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<()> {
     checkpoint.progress.sft_done = true;
     checkpoint.save(&job.folder.at("sft"))?;
     // Policy optimisation starts with moments of its own.
@@ -124,7 +109,50 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, samples: &[Sample]) -> 
     let settings = Settings { weight_decay: 0.0, clip: Some(clip), ..Settings::default() };
     checkpoint.optimizer = Some(AdamW::new(&checkpoint.model, settings)?);
     checkpoint.save(&job.folder.at("latest"))?;
-    Ok(true)
+    Ok(())
+}
+
+/// Another training's checkpoint, to be optimised by this recipe.
+fn started(job: &Job<'_>, path: &Path) -> Result<Checkpoint> {
+    if job.recipe.grpo.is_none() {
+        bail!("--start: the recipe has no [grpo], so there is nothing to do from a checkpoint");
+    }
+    let Checkpoint { model, codec, .. } = Checkpoint::load(path, &job.device)?;
+    let recipe = job.recipe.clone();
+    let mut checkpoint = Checkpoint { model, codec, recipe, optimizer: None, progress: Progress::default() };
+    before_optimising(job, &mut checkpoint)?;
+    Ok(checkpoint)
+}
+
+/// Measures the solutions that are watched: a line of counters by split, and every token's
+/// log-probability in `watched.jsonl`.
+fn watch(job: &Job<'_>, model: &Model, watched: &[Watched], number: u64) -> Result<()> {
+    if watched.is_empty() {
+        return Ok(());
+    }
+    let samples: Vec<&Sample> = watched.iter().map(|one| &one.sample).collect();
+    let likelihoods = sft::likelihoods(model, &samples)?;
+    let mut update = Update::new(number, "watch");
+    let mut splits: BTreeMap<&str, Vec<Vec<f32>>> = BTreeMap::new();
+    let mut lines = String::new();
+    for (one, own) in watched.iter().zip(&likelihoods) {
+        splits.entry(one.split).or_default().push(own.clone());
+        let sample = &one.sample;
+        let line = serde_json::json!({
+            "task": one.task, "split": one.split, "tokens": sample.tokens, "learned": sample.learned, "log_probs": own,
+        });
+        lines.push_str(&format!("{line}\n"));
+    }
+    for (split, own) in &splits {
+        let (loss, sure) = sft::summary(own);
+        update.set(&format!("loss_{split}"), loss);
+        update.set(&format!("sure_{split}"), sure);
+    }
+    let (loss, sure) = sft::summary(&likelihoods);
+    update.set("loss", loss);
+    update.set("sure", sure);
+    job.folder.add(&update)?;
+    write(&job.folder.at("watched.jsonl"), lines.as_bytes())
 }
 
 /// Whether policy optimisation came to its end.
@@ -143,7 +171,7 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
         checkpoint.save(&job.folder.at("latest"))?;
     }
     let reference = match recipe.kl > 0.0 {
-        true => Some(Checkpoint::load(&job.folder.at("sft"), &Device::Cpu)?.model),
+        true => Some(Checkpoint::load(&job.folder.at("sft"), &job.device)?.model),
         false => None,
     };
     let method = Grpo(recipe.advantage);

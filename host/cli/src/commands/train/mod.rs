@@ -20,9 +20,10 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use tribunal_train::{Clock as _, Recipe};
+use tribunal_transformer::Device;
 
 use crate::args::{MachineArguments, PlaceArguments, TrainArguments};
-use crate::{output, work};
+use crate::{models, output, work};
 use folder::TrainingFolder;
 
 /// The recipes that come with the program.
@@ -32,12 +33,14 @@ const EMBEDDED: [(&str, &str); 1] = [("quick", include_str!("../../../../../poli
 pub fn run(arguments: &TrainArguments) -> Result<bool> {
     let recipe = recipe(arguments)?;
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(format!("train-{}", recipe.name)));
+    let device = models::device(&arguments.device.device)?;
     work::watch_interrupts()?;
     let folder = match arguments.resume {
         true => TrainingFolder::open(&path, &recipe)?,
         false => TrainingFolder::create(&path, &recipe, arguments.overwrite)?,
     };
-    let job = Job { recipe: &recipe, folder: &folder, arguments, begun: work::Stopwatch::start() };
+    let begun = work::Stopwatch::start();
+    let job = Job { recipe: &recipe, folder: &folder, arguments, device, begun };
     let prepared = samples::prepare(&job)?;
     let Some(prepared) = prepared else { return interrupted(&path) };
     if !learning::learn(&job, prepared)? {
@@ -55,6 +58,7 @@ struct Job<'a> {
     recipe: &'a Recipe,
     folder: &'a TrainingFolder,
     arguments: &'a TrainArguments,
+    device: Device,
     begun: work::Stopwatch,
 }
 
@@ -63,7 +67,7 @@ impl Job<'_> {
     fn place(&self, seed: u64, tasks: Option<usize>) -> PlaceArguments {
         let MachineArguments { plugins, cache, jobs, json } = &self.arguments.machine;
         let (suite, plugins, cache) = (self.recipe.suite.clone(), plugins.clone(), cache.clone());
-        PlaceArguments { suite, plugins, cache, seed, jobs: *jobs, tasks, json: *json }
+        PlaceArguments { suite, plugins, cache, seed, jobs: *jobs, tasks, variants: 0, json: *json }
     }
 
     fn jobs(&self) -> usize {

@@ -7,9 +7,10 @@ use tribunal_dialogue::Codec;
 use tribunal_episode::Prepared;
 use tribunal_protocol::task::Task;
 use tribunal_train::trajectory::{Sample, Trajectory, verified};
-use tribunal_train::{Lesson, seed_of};
+use tribunal_train::{Checkpoint, Lesson, seed_of};
 
 use super::Job;
+use crate::args::PlaceArguments;
 use crate::datasets::Workshop;
 use crate::folder::write;
 use crate::{output, work};
@@ -26,18 +27,36 @@ pub struct Start {
     pub codec: Arc<Codec>,
     /// The verified trajectories.
     pub samples: Vec<Sample>,
+    /// Solutions that are watched and never learned from, with the split of each.
+    pub watched: Vec<Watched>,
     /// Where tasks are made.
     pub workshop: Workshop,
+}
+
+/// A solution that is watched.
+pub struct Watched {
+    /// The task's id.
+    pub task: String,
+    /// Its split.
+    pub split: &'static str,
+    /// The solution.
+    pub sample: Sample,
 }
 
 /// Makes tasks, plays their solutions, keeps what the verifier passed; or reads what an earlier
 /// start of this training kept. None when interrupted.
 pub fn prepare(job: &Job<'_>) -> Result<Option<Start>> {
-    let workshop = Workshop::open_varied(&job.place(job.recipe.seed, None), job.recipe.variants)?;
+    let place = PlaceArguments { variants: job.recipe.variants, ..job.place(job.recipe.seed, None) };
+    let workshop = Workshop::open(&place)?;
     let tokenizer = job.folder.at("tokenizer.json");
+    if let Some(start) = &job.arguments.start {
+        let codec = Checkpoint::load(start, &job.device)?.codec;
+        return Ok(Some(Start { codec, samples: Vec::new(), watched: Vec::new(), workshop }));
+    }
     if let (Ok(text), Some(samples)) = (std::fs::read_to_string(&tokenizer), job.folder.samples()?) {
         let codec = Arc::new(Codec::from_json(&text).with_context(|| tokenizer.display().to_string())?);
-        return Ok(Some(Start { codec, samples, workshop }));
+        let Some(watched) = watched(job, &codec)? else { return Ok(None) };
+        return Ok(Some(Start { codec, samples, watched, workshop }));
     }
     let Some(trajectories) = trajectories(job, &workshop)? else { return Ok(None) };
     let texts: Vec<String> = trajectories.iter().take(TOKENIZER_FROM).flat_map(Trajectory::texts).collect();
@@ -61,7 +80,29 @@ pub fn prepare(job: &Job<'_>) -> Result<Option<Start>> {
     }
     write(&tokenizer, codec.to_json().as_bytes())?;
     job.folder.write_samples(&samples)?;
-    Ok(Some(Start { codec, samples, workshop }))
+    let Some(watched) = watched(job, &codec)? else { return Ok(None) };
+    Ok(Some(Start { codec, samples, watched, workshop }))
+}
+
+/// Solutions of tasks of every split of the suite itself.
+fn watched(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Option<Vec<Watched>>> {
+    let recipe = job.recipe;
+    if recipe.sft.watch == 0 {
+        return Ok(Some(Vec::new()));
+    }
+    let workshop = Workshop::open(&job.place(recipe.evaluate.seed, Some(recipe.sft.watch)))?;
+    let Some(made) = workshop.make(job.jobs())? else { return Ok(None) };
+    let played = work::all(&made.tasks, job.jobs(), |task| {
+        let Some(trajectory) = play(&workshop, task.clone(), recipe.seed, 0.0)? else { return Ok(None) };
+        let (task, split) = (task.id.clone(), task.split.name());
+        Ok(Some(Watched { task, split, sample: trajectory.sample(codec)? }))
+    })?;
+    let mut watched = Vec::new();
+    for one in played {
+        let Some(one) = one else { return Ok(None) };
+        watched.extend(one.filter(|one| one.sample.tokens.len() <= recipe.model.context));
+    }
+    Ok(Some(watched))
 }
 
 fn trajectories(job: &Job<'_>, workshop: &Workshop) -> Result<Option<Vec<Trajectory>>> {

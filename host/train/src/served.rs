@@ -1,0 +1,105 @@
+//! Models that are served: a checkpoint of ours, or a model that others trained with its own
+//! tokenizer and chat marks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tribunal_dialogue::Codec;
+use tribunal_protocol::digest::Digest;
+use tribunal_transformer::{Device, Model, pretrained};
+
+use crate::checkpoint::{Checkpoint, STATE};
+use crate::error::TrainError;
+use crate::recipe::RolloutRecipe;
+
+/// The file that makes a folder a Hugging Face folder.
+const CONFIG: &str = "config.json";
+const TOKENIZER: &str = "tokenizer.json";
+
+/// A model that can play.
+pub struct Served {
+    /// Its weights.
+    pub model: Model,
+    /// How it reads and writes.
+    pub codec: Arc<Codec>,
+    /// How it is played: a checkpoint's as its recipe says, a pretrained model's by our choice.
+    pub rollout: RolloutRecipe,
+    /// Of the files that it was read from.
+    pub digest: Digest,
+}
+
+impl Served {
+    /// Opens a checkpoint folder, a GGUF file, or a Hugging Face folder.
+    ///
+    /// # Errors
+    /// [`TrainError::Checkpoint`] where it is none of these, or what is wrong in it.
+    pub fn open(path: &Path, device: &Device) -> Result<Served, TrainError> {
+        let is_gguf = path.extension().is_some_and(|extension| extension == "gguf");
+        let (model, codec, rollout) = if path.is_file() && is_gguf {
+            let codec = Codec::from_json(&pretrained::tokenizer_json(path)?)?;
+            (pretrained::gguf(path, device)?, Arc::new(codec), chat())
+        } else if path.join(STATE).is_file() {
+            let Checkpoint { model, codec, recipe, .. } = Checkpoint::load(path, device)?;
+            (model, codec, recipe.rollout)
+        } else if path.join(CONFIG).is_file() {
+            let tokenizer = path.join(TOKENIZER);
+            let text = std::fs::read_to_string(&tokenizer).map_err(|why| TrainError::checkpoint(&tokenizer, why))?;
+            (pretrained::hugging_face(path, device)?, Arc::new(Codec::from_json(&text)?), chat())
+        } else {
+            return Err(TrainError::checkpoint(path, neither(path)));
+        };
+        if model.shape().vocab < codec.vocabulary() {
+            let (tokens, vocab) = (codec.vocabulary(), model.shape().vocab);
+            return Err(TrainError::checkpoint(path, format!("the tokenizer has {tokens} tokens, the model {vocab}")));
+        }
+        Ok(Served { model, codec, rollout, digest: digest(path)? })
+    }
+}
+
+/// How a pretrained model is played. Few at a time: its cache takes tens of kilobytes for a token.
+fn chat() -> RolloutRecipe {
+    RolloutRecipe { width: 4, ..RolloutRecipe::default() }
+}
+
+fn neither(path: &Path) -> String {
+    let kinds = "a checkpoint folder of `tribunal train` (such as TRAINING/final), a .gguf file, or a folder with \
+                 config.json, tokenizer.json and safetensors expected";
+    match () {
+        () if !path.exists() => format!("not there; {kinds}"),
+        () if path.join("recipe.toml").is_file() => {
+            format!("the folder of a training; name one of its checkpoints, such as {}", path.join("final").display())
+        }
+        () => format!("no model; {kinds}"),
+    }
+}
+
+/// The digest of the files that decide what a model says, by name.
+fn digest(path: &Path) -> Result<Digest, TrainError> {
+    let failed = |path: &Path, why: std::io::Error| TrainError::checkpoint(path, why);
+    let mut files: Vec<PathBuf> = Vec::new();
+    if path.is_file() {
+        files.push(path.to_owned());
+    } else {
+        for entry in std::fs::read_dir(path).map_err(|why| failed(path, why))? {
+            files.push(entry.map_err(|why| failed(path, why))?.path());
+        }
+    }
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let counts = |path: &PathBuf| {
+        let name = name(path);
+        let weights = name.ends_with(".safetensors") && name != "optimizer.safetensors";
+        path.is_file() && (weights || name.ends_with(".gguf") || [TOKENIZER, CONFIG, "shape.json"].contains(&&*name))
+    };
+    files.retain(counts);
+    files.sort();
+    let mut listed = String::new();
+    for file in files {
+        let bytes = std::fs::read(&file).map_err(|why| failed(&file, why))?;
+        listed.push_str(&format!(
+            "{} {}\n",
+            Digest::of(&bytes),
+            if path.is_file() { "model.gguf".to_owned() } else { name(&file) }
+        ));
+    }
+    Ok(Digest::of(listed.as_bytes()))
+}

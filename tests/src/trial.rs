@@ -110,6 +110,17 @@ impl<'w> Trials<'w> {
         Ok(Tried { audit: Audit::of(subject, &trials, &again, None), trials })
     }
 
+    /// How many cases one candidate decides otherwise than another did, or at another cost.
+    ///
+    /// # Errors
+    /// A task cannot be played with them.
+    pub fn differing(&self, first: &Candidate, second: &Candidate) -> Result<usize> {
+        let trials: Vec<TaskTrial> = self.batteries(first)?.iter().map(Battery::try_all).collect();
+        let batteries = self.batteries(second)?;
+        let all = order(&batteries, self.seed).into_iter();
+        Ok(all.filter(|(task, case)| batteries[*task].again(&trials[*task], *case).is_some()).count())
+    }
+
     /// The kinds of case that a candidate decides wrongly: one pass, nothing shrunk.
     ///
     /// # Errors

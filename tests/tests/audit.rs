@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use serde_json::json;
-use tribunal_audit::CaseKind;
+use tribunal_audit::{Behaviour, CaseKind};
 use tribunal_sandbox::Plugin;
 use tribunal_tests::analytics::{Analytics, analytics};
 use tribunal_tests::audit_page::{Caught, Column, page};
@@ -149,6 +149,49 @@ fn every_known_fault_of_a_published_comparator_is_found() {
             shown(tried)
         );
     }
+}
+
+/// Each check of behaviour breaks where a verifier misbehaves so, and only then: the same verifier,
+/// well behaved, keeps it.
+#[test]
+fn every_check_of_behaviour_can_break() {
+    use Behaviour::{Limits, NeverVoid, NoNeedlessReads, NoWrites, NothingDenied, Range, Reason};
+    let broken = |tried: &Tried| -> BTreeSet<Behaviour> {
+        tried.audit.checks.iter().filter(|check| !check.holds).map(|check| check.check).collect()
+    };
+    let published = |settings: serde_json::Value| {
+        let plugin = Arc::clone(&GUESTS["verifier-published"]);
+        let (in_place_of, settings) = ("verifier-result".to_owned(), Some(settings.to_string()));
+        TRIALS.audit(&Candidate { plugin, in_place_of, settings }).unwrap()
+    };
+    assert_eq!(broken(&published(json!({"decides": "set"}))), BTreeSet::new());
+    for (way, checks) in [
+        ("writes", vec![NoWrites]),
+        ("pries", vec![NothingDenied]),
+        ("one-reason", vec![Reason]),
+        ("out-of-range", vec![Range, NeverVoid]),
+        ("loops", vec![Limits, NeverVoid]),
+        ("shrugs", vec![NeverVoid]),
+    ] {
+        assert_eq!(broken(&published(json!({"misbehaves": way}))), checks.into_iter().collect(), "{way}");
+    }
+    let plugin = Arc::clone(&GUESTS["verifier-replays"]);
+    let idle = Candidate { plugin, in_place_of: "verifier-state".to_owned(), settings: None };
+    assert!(broken(&TRIALS.audit(&idle).unwrap()).contains(&NoNeedlessReads));
+}
+
+/// The second pass would notice: held against what another verifier decided, it names every case.
+#[test]
+fn another_verdict_in_the_second_pass_is_noticed() {
+    let candidate = |decides: &str| Candidate {
+        plugin: Arc::clone(&GUESTS["verifier-published"]),
+        in_place_of: "verifier-result".to_owned(),
+        settings: Some(json!({ "decides": decides }).to_string()),
+    };
+    let (one, other) = (candidate("set"), candidate("exit-code"));
+    assert_eq!(TRIALS.differing(&one, &one).unwrap(), 0);
+    let (differing, cases) = (TRIALS.differing(&one, &other).unwrap(), COMPARATORS[0].1.audit.cases);
+    assert!(differing as u64 > cases / 2, "{differing} of {cases}");
 }
 
 /// What is shown of a wrong decision is small, and still shows it.

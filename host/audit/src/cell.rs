@@ -45,6 +45,11 @@ pub(crate) fn read(kind: Type, value: &Value) -> Cell {
         } else {
             "-Infinity"
         }),
+        // The declared type is the double: a decimal is first the double next to it.
+        (Type::Float { .. }, Value::Decimal(d)) => {
+            let text = d.to_string().parse::<f64>().map(float_text);
+            text.ok().and_then(|text| text.parse().ok()).map_or(Cell::Wrong, Cell::Number)
+        }
         (Type::Float { .. }, _) => number().map_or(Cell::Wrong, Cell::Number),
         (Type::Integer, _) => number().filter(|n| within(n, 0)).map_or(Cell::Wrong, Cell::Number),
         (Type::Decimal { scale }, _) => number().filter(|n| within(n, scale)).map_or(Cell::Wrong, Cell::Number),

@@ -4,7 +4,7 @@
 use tribunal_episode::Episode;
 use tribunal_protocol::evidence::Submission;
 
-use super::{Form, Maker, Site, played, state};
+use super::{Form, Maker, Site, golden, played};
 use crate::kind::CaseKind;
 use crate::reference::{Relation, relation};
 use crate::sheet::Sheet;
@@ -41,7 +41,7 @@ fn first_wrong<'g>(maker: &Maker<'g>, episode: &Episode<'_>) -> Option<(&'g Site
             }
         }
         if ground.form == Form::State {
-            return state::wrong(site, &exhibit, ground.prepared).then_some((site, None));
+            return golden::wrong(site, &exhibit, ground.prepared).then_some((site, None));
         }
     }
     // The table is right; what is wrong is something else, and the author's word stands.

@@ -3,7 +3,7 @@
 
 use tribunal_protocol::value::{Kind, Value};
 
-use super::answer::{changed, strange};
+use super::value::{changed, strange};
 use super::{Maker, Site, right};
 use crate::kind::CaseKind;
 use crate::rules::{Gold, Type};

@@ -8,8 +8,10 @@ mod answer;
 mod broken;
 mod declared;
 mod derived;
+mod golden;
 mod query;
 mod state;
+mod value;
 mod words;
 
 use std::collections::BTreeMap;

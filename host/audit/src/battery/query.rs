@@ -3,6 +3,8 @@
 //! another shape only where both engines agree with gold on all data.
 
 mod edit;
+mod same;
+mod tree;
 
 use std::sync::Arc;
 
@@ -47,7 +49,7 @@ pub(crate) fn make(maker: &mut Maker<'_>) {
             None => maker.leave_out(),
         }
     }
-    second_query(maker, &contract, &edit::same(&query));
+    second_query(maker, &contract, &same::same(&query));
 }
 
 /// The query whose result the task's solution hands in.
@@ -83,7 +85,7 @@ fn differing<'g>(ground: &'g Ground<'g>, contract: &Arc<Effective>, sql: &str) -
 }
 
 /// The first query of another shape that both engines agree with gold on, on all data.
-fn second_query(maker: &mut Maker<'_>, contract: &Arc<Effective>, others: &[edit::Other]) {
+fn second_query(maker: &mut Maker<'_>, contract: &Arc<Effective>, others: &[same::Other]) {
     let ground = maker.ground;
     for other in others {
         let sql = other.query.to_string();

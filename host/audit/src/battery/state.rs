@@ -1,9 +1,7 @@
 //! States: the golden one by other ways, and all that is next to it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
 use tribunal_contract::{Contract, Effective};
 use tribunal_database::{DatabaseSession, State};
 use tribunal_episode::{Exhibit, Prepared};
@@ -15,7 +13,8 @@ use tribunal_protocol::table::Table;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::value::Value;
 
-use super::answer::strange;
+use super::golden::wrong;
+use super::value::strange;
 use super::{Maker, Site, played};
 use crate::kind::CaseKind;
 use crate::sheet::Sheet;
@@ -285,65 +284,4 @@ fn some_value(kind: tribunal_protocol::Kind) -> Option<Value> {
         Kind::Timestamp => Value::Timestamp(1_735_689_600_000_000),
         Kind::Unknown => return None,
     })
-}
-
-/// Whether a state is not the golden one: the reference for states. It compares what was changed with
-/// what the expectation says, rows as bags of texts, ignored columns left out.
-pub(crate) fn wrong(site: &Site, exhibit: &Exhibit, prepared: &Prepared) -> bool {
-    if !matches!(exhibit.submission, Submission::Done) {
-        return true;
-    }
-    let first = prepared.snapshots()[site.instance].fork();
-    let Ok(changes) = exhibit.last.changes_since(&first) else { return false };
-    let tables = site.expectation.get("tables").and_then(Json::as_array).cloned().unwrap_or_default();
-    let ignored: BTreeMap<String, Vec<String>> = tables
-        .iter()
-        .filter_map(|table| {
-            let ignore = serde_json::from_value(table.get("ignore")?.clone()).ok()?;
-            Some((table.get("name")?.as_str()?.to_owned(), ignore))
-        })
-        .collect();
-    let expected: Option<Vec<TableChanges>> = tables.iter().map(read_changes).collect();
-    let Some(expected) = expected else { return false };
-    net(&expected, &ignored) != net(&changes, &ignored)
-}
-
-fn read_changes(table: &Json) -> Option<TableChanges> {
-    let part = |name: &str| serde_json::from_value(table.get(name)?.clone()).ok();
-    Some(TableChanges {
-        name: table.get("name")?.as_str()?.to_owned(),
-        removed: part("removed")?,
-        added: part("added")?,
-    })
-}
-
-/// For every table and row how many more of it there are than before.
-fn net(changes: &[TableChanges], ignored: &BTreeMap<String, Vec<String>>) -> BTreeMap<(String, Vec<String>), i64> {
-    let mut net = BTreeMap::new();
-    for change in changes {
-        for (table, sign) in [(&change.added, 1), (&change.removed, -1)] {
-            let sheet = Sheet::of(table);
-            for row in &sheet.rows {
-                let kept = sheet
-                    .columns
-                    .iter()
-                    .zip(row)
-                    .filter(|((name, _), _)| ignored.get(&change.name).is_none_or(|ignore| !ignore.contains(name)));
-                let cells = kept.map(|((name, _), value)| format!("{name}={}", exact(value))).collect();
-                *net.entry((change.name.clone(), cells)).or_insert(0) += sign;
-            }
-        }
-    }
-    net.retain(|_, count| *count != 0);
-    net
-}
-
-/// A value as text that no other value has: NULL is not the text `NULL`, and 1.50 is 1.5.
-fn exact(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::Decimal(d) => format!("n{}", d.normalize()),
-        Value::Integer(i) => format!("n{i}"),
-        other => format!("v{other}"),
-    }
 }

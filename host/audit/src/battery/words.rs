@@ -6,7 +6,7 @@ use tribunal_episode::Exhibit;
 use tribunal_protocol::evidence::{Question, Submission, ToolCall};
 use tribunal_protocol::value::{Kind, Value};
 
-use super::answer::strange;
+use super::value::strange;
 use super::{Form, Maker, Site, right};
 use crate::kind::CaseKind;
 

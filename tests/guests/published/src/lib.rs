@@ -3,6 +3,7 @@
 //! the rules below), faults included; none is meant to be used.
 
 mod atom;
+mod behave;
 mod decide;
 
 use serde_json::Value as Json;
@@ -20,6 +21,11 @@ impl Verifier for Published {
     fn verify<H: Host>(host: &H, evidence: Evidence) -> Verdict {
         let settings: Json = serde_json::from_str(&host.settings()).unwrap_or_default();
         let name = settings.get("decides").and_then(Json::as_str).unwrap_or("nothing");
+        let ways = settings.get("misbehaves").and_then(Json::as_str).unwrap_or_default();
+        let right = decide::decide("set", &evidence) == Ok(true);
+        if let Some(verdict) = behave::misbehave(ways, host, &evidence, right) {
+            return verdict;
+        }
         match decide::decide(name, &evidence) {
             Ok(true) => Verdict::pass(),
             Ok(false) => Verdict::fail("mismatch", None),

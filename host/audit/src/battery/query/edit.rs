@@ -1,11 +1,11 @@
-//! Edits of a query's syntax tree: those that are meant to change its result, and those that are not.
+//! Edits of a query's syntax tree that are meant to change its result.
 
-use tribunal_protocol::value::{date_text, parse_date};
+use tribunal_protocol::value::date_text;
 use tribunal_sql::ast::{
-    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArguments, GroupByExpr, Ident, JoinOperator, Query,
-    Select, SelectItem, SetExpr, UnaryOperator, Value,
+    BinaryOperator, Expr, GroupByExpr, JoinOperator, Query, Select, SelectItem, SetExpr, UnaryOperator, Value,
 };
 
+use super::tree::{aggregates, conjuncts, date_in, expression, has_date, joined, named, number, text, window_end};
 use crate::kind::CaseKind;
 
 /// A query that is meant to be wrong.
@@ -15,12 +15,6 @@ pub(super) struct Mutant {
     pub(super) how: String,
     /// Which of its kind.
     pub(super) rank: usize,
-}
-
-/// A query of another shape that is meant to be right.
-pub(super) struct Other {
-    pub(super) query: Query,
-    pub(super) how: &'static str,
 }
 
 /// Collects edits of one query.
@@ -225,152 +219,5 @@ impl Edits<'_> {
         } else {
             self.push(CaseKind::RowMissing, "LIMIT 1", |query, _| query.limit = Some(number(1)));
         }
-    }
-}
-
-/// Queries of another shape that should give the same.
-pub(super) fn same(query: &Query) -> Vec<Other> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return Vec::new() };
-    let with = |how, edit: &dyn Fn(&mut Select)| {
-        let (mut query, mut select) = (query.clone(), select.as_ref().clone());
-        edit(&mut select);
-        query.body = Box::new(SetExpr::Select(Box::new(select)));
-        Other { query, how }
-    };
-    let mut others = Vec::new();
-    let parts = conjuncts(select.selection.as_ref());
-    let turned: Vec<Expr> = parts.iter().rev().map(rephrased).collect();
-    if turned != parts && !turned.is_empty() {
-        others.push(with("conditions said otherwise, in reverse", &|select| select.selection = joined(turned.clone())));
-    }
-    let columns: Vec<String> =
-        select.projection.iter().filter_map(|item| named(item).map(|(_, alias)| format!("whole.{alias}"))).collect();
-    if columns.len() == select.projection.len() && query.order_by.is_none() && query.limit.is_none() {
-        let outer = format!("SELECT {} FROM ({query}) AS whole", columns.join(", "));
-        if let Ok(tribunal_sql::ast::Statement::Query(outer)) = tribunal_sql::parse_query(&outer) {
-            others.push(Other { query: *outer, how: "as a derived table" });
-        }
-    }
-    others
-}
-
-/// The same condition in other words.
-fn rephrased(part: &Expr) -> Expr {
-    let not = |expr: Expr| Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(Expr::Nested(Box::new(expr))) };
-    match part {
-        Expr::InList { expr, list, negated: false } => {
-            let each = list.iter().map(|value| Expr::BinaryOp {
-                left: expr.clone(),
-                op: BinaryOperator::Eq,
-                right: Box::new(value.clone()),
-            });
-            let either =
-                each.reduce(|a, b| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::Or, right: Box::new(b) });
-            either.map_or_else(|| part.clone(), |either| Expr::Nested(Box::new(either)))
-        }
-        Expr::BinaryOp { left, op, right } => {
-            let opposite = match op {
-                BinaryOperator::Lt => BinaryOperator::GtEq,
-                BinaryOperator::LtEq => BinaryOperator::Gt,
-                BinaryOperator::Gt => BinaryOperator::LtEq,
-                BinaryOperator::GtEq => BinaryOperator::Lt,
-                _ => return part.clone(),
-            };
-            not(Expr::BinaryOp { left: left.clone(), op: opposite, right: right.clone() })
-        }
-        other => other.clone(),
-    }
-}
-
-fn conjuncts(selection: Option<&Expr>) -> Vec<Expr> {
-    match selection {
-        None => Vec::new(),
-        Some(Expr::BinaryOp { left, op: BinaryOperator::And, right }) => {
-            [conjuncts(Some(left)), conjuncts(Some(right))].concat()
-        }
-        Some(other) => vec![other.clone()],
-    }
-}
-
-fn joined(parts: Vec<Expr>) -> Option<Expr> {
-    let and = |a, b| Expr::BinaryOp { left: Box::new(a), op: BinaryOperator::And, right: Box::new(b) };
-    parts.into_iter().reduce(and)
-}
-
-/// The day that an expression is: a literal, or a DATE of one.
-fn date_in(expr: &Expr) -> Option<i32> {
-    match expr {
-        Expr::Value(Value::SingleQuotedString(text)) | Expr::TypedString { value: text, .. } => parse_date(text),
-        _ => None,
-    }
-}
-
-fn has_date(expr: &Expr) -> bool {
-    matches!(expr, Expr::BinaryOp { right, .. } if date_in(right).is_some())
-}
-
-/// The day that a condition compares with, where it is one end of a window.
-fn window_end(part: &Expr) -> Option<i32> {
-    let Expr::BinaryOp { op, right, .. } = part else { return None };
-    let end = matches!(op, BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq);
-    date_in(right).filter(|_| end)
-}
-
-fn text(text: String) -> Expr {
-    Expr::Value(Value::SingleQuotedString(text))
-}
-
-fn number(number: u64) -> Expr {
-    Expr::Value(Value::Number(number.into(), false))
-}
-
-/// What a projected item is, and its name.
-fn named(item: &SelectItem) -> Option<(&Expr, Ident)> {
-    match item {
-        SelectItem::ExprWithAlias { expr, alias } => Some((expr, alias.clone())),
-        SelectItem::UnnamedExpr(expr @ Expr::Identifier(name)) => Some((expr, name.clone())),
-        SelectItem::UnnamedExpr(expr @ Expr::CompoundIdentifier(parts)) => Some((expr, parts.last()?.clone())),
-        _ => None,
-    }
-}
-
-/// Other aggregates for this one.
-fn aggregates(function: &Function) -> Vec<(CaseKind, Expr)> {
-    let name = function.name.to_string().to_uppercase();
-    let to = match name.as_str() {
-        "SUM" => "AVG",
-        "AVG" => "SUM",
-        "MIN" => "MAX",
-        "MAX" => "MIN",
-        "COUNT" => "COUNT",
-        _ => return Vec::new(),
-    };
-    let mut others = Vec::new();
-    if to != name {
-        let mut other = function.clone();
-        other.name = tribunal_sql::ast::ObjectName(vec![Ident::new(to)]);
-        others.push((CaseKind::WrongAggregate, Expr::Function(other)));
-    }
-    let mut other = function.clone();
-    if let FunctionArguments::List(list) = &mut other.args {
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        list.duplicate_treatment = (!distinct).then_some(DuplicateTreatment::Distinct);
-        let kind = if distinct { CaseKind::JoinInflation } else { CaseKind::HiddenInflation };
-        others.push((kind, Expr::Function(other)));
-    }
-    others
-}
-
-/// Parses an expression, as the only item of a query.
-fn expression(text: &str) -> Option<Expr> {
-    let Ok(tribunal_sql::ast::Statement::Query(query)) = tribunal_sql::parse_query(&format!("SELECT {text}")) else {
-        return None;
-    };
-    match *query.body {
-        SetExpr::Select(select) => match select.projection.into_iter().next()? {
-            SelectItem::UnnamedExpr(expr) => Some(expr),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -1,11 +1,13 @@
 //! One module for each command.
 
 pub mod build;
+pub mod call;
 pub mod check;
 pub mod compile_worker;
 pub mod evaluate;
 pub mod import;
 pub mod inspect;
+pub mod new;
 pub mod replay;
 pub mod report;
 pub mod run;

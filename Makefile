@@ -4,7 +4,7 @@ RUN ?= runs/default
 LEARNED ?= runs/train-quick
 TRIBUNAL = target/debug/tribunal
 
-.PHONY: run test build plugins bench fuzz-sql fuzz-text reproducible check pretrained clean
+.PHONY: run test build plugins bench audit-page fuzz-sql fuzz-text reproducible check pretrained clean
 # How many, and from which seed, for the two fuzzers.
 N ?=
 SEED ?= 0
@@ -24,6 +24,9 @@ plugins: build
 
 bench: plugins ## measure, beside yardsticks of the same run
 	$(CARGO) bench --profile dev --workspace --bench figures
+
+audit-page: plugins ## put known comparators, mutants and hacks on trial, and write docs/audit.md
+	WRITE=1 $(CARGO) test --workspace --test audit the_page
 
 FUZZERS = fuzz-component fuzz-contract fuzz-suite fuzz-task fuzz-trace fuzz-values
 .PHONY: $(FUZZERS)

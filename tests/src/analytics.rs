@@ -17,6 +17,8 @@ use crate::tool::{plugins, target};
 pub struct Analytics {
     /// The stage.
     pub stage: Stage,
+    /// The data of the tasks.
+    pub library: Arc<Library>,
     /// The tasks, of as many families as there are tasks.
     pub tasks: Vec<Task>,
 }
@@ -60,7 +62,7 @@ pub fn tasks_of(named: &str, count: usize, wanted: impl Fn(&Task) -> bool) -> Re
     if tasks.is_empty() {
         return Err(anyhow!("no draft of the suite passed its trial"));
     }
-    Ok(Analytics { stage, tasks })
+    Ok(Analytics { stage, library, tasks })
 }
 
 /// The stage of an embedded suite under other limits than usual.

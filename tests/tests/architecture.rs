@@ -26,6 +26,7 @@ const ORDER: &[&str] = &[
     "tribunal-maker",
     "tribunal-import",
     "tribunal-evaluate",
+    "tribunal-audit",
     "tribunal-train",
     "tribunal",
 ];

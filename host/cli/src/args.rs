@@ -43,6 +43,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Compare a candidate with a baseline and decide whether it may take its place
     Evaluate(EvaluateArguments),
+    /// Put a verifier on trial: what does it accept that is wrong, and reject that is right?
+    Audit(AuditArguments),
     /// Compile a component in a process of its own, under limits
     #[command(hide = true)]
     CompileWorker(CompileWorkerArguments),
@@ -161,6 +163,9 @@ pub struct TrainArguments {
     /// Start anew in a folder that exists
     #[arg(long)]
     pub overwrite: bool,
+    /// A checkpoint to optimise from, such as the `sft` of another training, instead of fine-tuning first
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub start: Option<PathBuf>,
     #[command(flatten)]
     pub device: DeviceArguments,
     #[command(flatten)]
@@ -390,6 +395,29 @@ pub struct EvaluateArguments {
 
 const EVALUATE_CODES: &str =
     "Exit codes: 0 ship; 1 no ship: a clause fails or cannot be decided; 2 not decided: bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_CODES)]
+pub struct AuditArguments {
+    /// The component file of the verifier; it is run sealed, and never trusted
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub place: PlaceArguments,
+    /// The suite's verifier that it stands in for [default: the one of its own name]
+    #[arg(long, value_name = "NAME")]
+    pub in_place_of: Option<String>,
+    /// Settings pinned for it, a JSON object [default: those that the suite pins]
+    #[arg(long, value_name = "JSON")]
+    pub settings: Option<String>,
+    /// Experts' labels: lines of CASE,accept or CASE,reject
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Where audit.html, audit.json and cases.jsonl go [default: runs/audit-NAME]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+const AUDIT_CODES: &str = "Exit codes: 0 nothing wrong was found; 1 something was; 2 not tried: bad input.";
 
 #[derive(Debug, Args)]
 pub struct CompileWorkerArguments {

@@ -11,6 +11,7 @@ use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
 use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Split, Task};
+use tribunal_sandbox::Plugin;
 use tribunal_tasks::{Draft, Quotas, Slot, Suite};
 
 use crate::args::PlaceArguments;
@@ -188,6 +189,18 @@ impl Workshop {
     /// The stage.
     pub fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    /// The data of the suite, as the stage has it.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// The same stage with another plugin beside its own; one of the same name makes place for it.
+    pub fn stage_with(&self, plugin: Arc<Plugin>) -> Result<Stage> {
+        let others = self.stage.plugins().values().filter(|other| other.name() != plugin.name());
+        let plugins: Vec<Arc<Plugin>> = others.cloned().chain([Arc::clone(&plugin)]).collect();
+        Ok(Stage::new(plugins, Arc::new(Shared(Arc::clone(&self.library))), self.stage.limits().clone())?)
     }
 
     /// The suite as `tribunal` can open it again.

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
+        Command::Audit(audit) => commands::audit::run(&audit),
         Command::CompileWorker(worker) => commands::compile_worker::run(&worker),
     };
     ExitCode::from(match done.and_then(|yes| output::finish().map(|()| yes)) {

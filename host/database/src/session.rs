@@ -23,6 +23,7 @@ pub struct DatabaseSession {
     contract: Arc<Effective>,
     usage: Usage,
     violations: u32,
+    writes_tried: u32,
     denials: Vec<String>,
     runner: Runner,
 }
@@ -32,7 +33,7 @@ impl DatabaseSession {
     #[must_use]
     pub fn open(state: State, contract: Arc<Effective>, spent: Usage) -> DatabaseSession {
         let runner = Runner::of(&state.backend, &state.tables, &contract);
-        DatabaseSession { state, contract, usage: spent, violations: 0, denials: Vec::new(), runner }
+        DatabaseSession { state, contract, usage: spent, violations: 0, writes_tried: 0, denials: Vec::new(), runner }
     }
 
     /// The state as the session leaves it.
@@ -106,7 +107,14 @@ impl DatabaseSession {
         }
     }
 
+    /// How many changes were asked for so far, whatever became of them.
+    #[must_use]
+    pub fn writes_tried(&self) -> u32 {
+        self.writes_tried
+    }
+
     fn write(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, Failure> {
+        self.writes_tried = self.writes_tried.saturating_add(1);
         let left = self.begin()?;
         let call = Call { tables: &self.state.tables, contract: &self.contract, sql, parameters, left: &left };
         let Changed { result, rows_scanned } = self.runner.change(call)?;

@@ -1,6 +1,7 @@
 //! The verifier's work: one judgement for each instance of the data, and one verdict over all.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tribunal_database::{DatabaseSession, State, changes};
 use tribunal_protocol::Fault;
@@ -11,8 +12,10 @@ use tribunal_protocol::usage::Usage;
 use tribunal_protocol::verdict::{Score, Verdict};
 use tribunal_sandbox::VerifyInput;
 
+use crate::exhibit::{Exhibit, Heard};
+use crate::prepare::Prepared;
 use crate::run::{Episode, HandedIn};
-use crate::submit::{fuel_for, judgeable};
+use crate::submit::judgeable;
 use crate::tools::call_tool;
 
 /// The reason of a submission whose call fails on other data of the same schema, or gives more
@@ -49,21 +52,30 @@ pub(crate) fn together(judgements: &[Judgement]) -> Verdict {
 
 fn judge_instance(episode: &Episode<'_>, handed_in: &HandedIn, instance: usize) -> Judgement {
     let number = u32::try_from(instance).unwrap_or(u32::MAX);
+    let exhibit = match exhibit(episode, handed_in, instance) {
+        Ok(exhibit) => exhibit,
+        Err(verdict) => {
+            let submission = handed_in.submission.clone();
+            let (verdict, usage) = (at(verdict, number), Usage::default());
+            return Judgement { instance: number, submission, verdict, usage, denials: Vec::new() };
+        }
+    };
+    let prepared = episode.prepared;
+    let expectation = &prepared.task.instances[instance].expectation;
+    let Heard { verdict, usage, denials, .. } = hear(prepared, instance, expectation, &exhibit);
+    Judgement { instance: number, submission: exhibit.submission, verdict: at(verdict, number), usage, denials }
+}
+
+/// What the verifier is given of an episode on one instance, besides its expectation.
+#[expect(clippy::result_large_err, reason = "at most one for each hidden instance of an episode")]
+pub(crate) fn exhibit(episode: &Episode<'_>, handed_in: &HandedIn, instance: usize) -> Result<Exhibit, Verdict> {
     let first = episode.prepared.snapshots[instance].fork();
     let (submission, last) = match (instance, handed_in.call) {
         (0, _) => (handed_in.submission.clone(), episode.state.clone()),
-        (_, None) => (handed_in.submission.clone(), first.clone()),
-        (_, Some(call)) => match again(episode, call, &first) {
-            Ok(submission) => (submission, first.clone()),
-            Err(verdict) => {
-                let submission = handed_in.submission.clone();
-                let (verdict, usage) = (at(verdict, number), Usage::default());
-                return Judgement { instance: number, submission, verdict, usage, denials: Vec::new() };
-            }
-        },
+        (_, None) => (handed_in.submission.clone(), first),
+        (_, Some(call)) => (again(episode, call, &first)?, first),
     };
-    let Verified { verdict, usage, denials } = verify(episode, &submission, instance, first, last);
-    Judgement { instance: number, submission, verdict: at(verdict, number), usage, denials }
+    Ok(Exhibit { submission, questions: episode.questions.clone(), calls: episode.calls.clone(), last })
 }
 
 fn at(verdict: Verdict, instance: u32) -> Verdict {
@@ -91,32 +103,29 @@ fn again(episode: &Episode<'_>, call: usize, first: &State) -> Result<Submission
     }
 }
 
-/// What the verifier made of one instance.
-struct Verified {
-    verdict: Verdict,
-    usage: Usage,
-    denials: Vec<String>,
-}
-
-fn verify(episode: &Episode<'_>, submission: &Submission, instance: usize, first: State, last: State) -> Verified {
-    let prepared = episode.prepared;
+/// Lets the verifier of a task judge one exhibit: the one way in which verifiers are called.
+pub(crate) fn hear(prepared: &Prepared, instance: usize, expectation: &str, exhibit: &Exhibit) -> Heard {
     let holder = &prepared.verifier;
+    let (first, last) = (prepared.snapshots[instance].fork(), exhibit.last.clone());
     let evidence = Evidence {
         instruction: prepared.task.instruction.clone(),
-        submission: submission.clone(),
-        questions: episode.questions.clone(),
-        calls: episode.calls.clone(),
-        expectation: prepared.task.instances[instance].expectation.clone(),
+        submission: exhibit.submission.clone(),
+        questions: exhibit.questions.clone(),
+        calls: exhibit.calls.clone(),
+        expectation: expectation.to_owned(),
     };
     let open = |state: &State| DatabaseSession::open(state.clone(), Arc::clone(&holder.contract), Usage::default());
     let input = VerifyInput { evidence: &evidence, settings: &holder.settings };
     let (before, after) = (open(&first), open(&last));
+    let asked = Arc::new(AtomicBool::new(false));
     let between = {
-        let contract = Arc::clone(&holder.contract);
-        Box::new(move || Ok(changes(&first, &last, &contract)))
+        let (contract, asked) = (Arc::clone(&holder.contract), Arc::clone(&asked));
+        Box::new(move || {
+            asked.store(true, Ordering::Relaxed);
+            Ok(changes(&first, &last, &contract))
+        })
     };
-    let mut limits = holder.limits.clone();
-    limits.fuel = limits.fuel.saturating_add(fuel_for(submission));
+    let limits = prepared.verifier_limits(&exhibit.submission);
     let ran = holder.plugin.verify(&input, before, after, between, &limits);
     let mut usage = ran.usage;
     let (before, after) = ran.sessions;
@@ -127,5 +136,12 @@ fn verify(episode: &Episode<'_>, submission: &Submission, instance: usize, first
         Err(fault) => Verdict::Void(fault),
     };
     let denials = [before.denials(), after.denials()].concat();
-    Verified { verdict, usage, denials }
+    Heard {
+        verdict,
+        usage,
+        violations: before.violations() + after.violations(),
+        writes_tried: before.writes_tried() + after.writes_tried(),
+        asked_for_changes: asked.load(Ordering::Relaxed),
+        denials,
+    }
 }

@@ -11,6 +11,7 @@
 mod alone;
 mod briefing;
 mod error;
+mod exhibit;
 mod judge;
 mod prepare;
 mod replay;
@@ -21,6 +22,7 @@ mod tools;
 
 pub use alone::{fuel_for, misfit};
 pub use error::EpisodeError;
+pub use exhibit::{Exhibit, Heard, LARGEST_ANSWER};
 pub use prepare::Prepared;
 pub use replay::{Replayed, replay};
 pub use run::{Episode, run};

@@ -42,7 +42,7 @@ pub struct Episode<'a> {
     pub(crate) spent: Vec<Usage>,
     called: BTreeMap<String, u32>,
     events: Vec<Event>,
-    handed_in: Option<HandedIn>,
+    pub(crate) handed_in: Option<HandedIn>,
     fault: Option<Fault>,
     usage: Usage,
     violations: u32,

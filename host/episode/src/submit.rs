@@ -12,7 +12,7 @@ use crate::run::HandedIn;
 
 /// How large an answer is judged, in bytes. The size of an answer is the agent's to choose: one
 /// that is more work than its verifier can do would void what it fails.
-const ANSWER_BYTES: u64 = 512 << 10;
+pub(crate) const ANSWER_BYTES: u64 = 512 << 10;
 /// What a cell counts beside its bytes; NULL has none, and is compared all the same.
 const CELL_BYTES: u64 = 8;
 /// Fuel units that a verifier gets for each of those bytes. To sort and compare rows that are all

@@ -31,7 +31,7 @@ pub use choose::Choice;
 pub use collect::Collector;
 pub use episode::EpisodeId;
 pub use grid::Grid;
-pub use page::{ReportError, RunInfo, comparison_page, page};
+pub use page::{Document, ReportError, RunInfo, Section, comparison_page, page};
 pub use summary::{
     Cell, Cost, FORMAT, Group, LeftOut, Outcome, PassAt, PolicySummary, Reason, Refused, Summary, Tally, Versions,
     Violation, Void,

@@ -3,6 +3,7 @@
 
 mod chart;
 mod compare;
+mod document;
 mod episode;
 mod heat;
 mod overview;
@@ -21,6 +22,7 @@ use crate::episode::{EpisodeId, NotWhole};
 use crate::summary::Summary;
 
 pub use compare::comparison_page;
+pub use document::{Document, Section};
 
 /// What the run says of itself. Nothing here depends on the machine or on how many jobs it used,
 /// so that the same run gives the same bytes anywhere.
@@ -84,7 +86,7 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("frame.html", include_str!("templates/frame.html")),
     ("page.html", include_str!("templates/page.html")),
     ("style.css", include_str!("templates/style.css")),
@@ -96,6 +98,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("words.html", include_str!("templates/words.html")),
     ("compare.html", include_str!("templates/compare.html")),
     ("gains.html", include_str!("templates/gains.html")),
+    ("document.html", include_str!("templates/document.html")),
     ("chart.html", include_str!("templates/chart.html")),
 ];
 

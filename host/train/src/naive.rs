@@ -97,7 +97,15 @@ mod tests {
 
     fn step(tool: &str, arguments: Json, observation: Observation) -> Event {
         let action = Action::call(tool, arguments);
-        Event::Step(Box::new(Step { number: 0, action, observation, usage: Usage::default(), violation: false }))
+        Event::Step(Box::new(Step {
+            number: 0,
+            action,
+            observation,
+            usage: Usage::default(),
+            violation: false,
+            denials: Vec::new(),
+            state: None,
+        }))
     }
 
     fn rows(numbers: &[i64]) -> Observation {

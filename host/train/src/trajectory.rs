@@ -59,8 +59,9 @@ pub fn verified(prepared: &Prepared, seed: u64, detours: f64) -> Option<Trajecto
     (passed && failed).then(|| Trajectory { task: prepared.task().id.clone(), events, learned })
 }
 
-/// A wrong query before the right one: a column that is not there. Gives all actions and the place
-/// of the wrong one.
+/// A wrong query before the right one: another column, or the right one of another table: what a
+/// policy that has read the names and not yet where they belong gets wrong. Gives all actions and the
+/// place of the wrong one.
 fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option<(Vec<Action>, usize)> {
     let place = oracle.iter().rposition(|action| action.tool == "query")?;
     let sql = oracle[place].arguments.get("sql").and_then(Json::as_str)?;
@@ -70,7 +71,10 @@ fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option
     // Another table's column, or the same name with something behind it.
     let others: Vec<&String> = visible.values().flatten().filter(|other| other != column).collect();
     let other = others.get(stream.below(others.len()))?;
-    let wrong = sql.replacen(&format!(".{column}"), &format!(".{other}"), 1);
+    let wrong = match stream.below(3) {
+        0 => sql.replacen(&format!(".{column}"), &format!(".{other}"), 1),
+        _ => of_another_table(sql, column)?,
+    };
     if wrong == sql {
         return None;
     }
@@ -87,6 +91,18 @@ fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option
         }
     }
     Some((actions, place))
+}
+
+/// The query with a column taken from another of its two tables, wherever it stands.
+fn of_another_table(sql: &str, column: &str) -> Option<String> {
+    let [one, two] = [" d.", " o."];
+    let joined = sql.contains(" JOIN ") && sql.contains(one) && sql.contains(two);
+    let (from, to) = match (sql.contains(&format!("d.{column}")), sql.contains(&format!("o.{column}"))) {
+        (true, false) => ("d", "o"),
+        (false, true) => ("o", "d"),
+        _ => return None,
+    };
+    joined.then(|| sql.replace(&format!("{from}.{column}"), &format!("{to}.{column}")))
 }
 
 fn is_named(sql: &str, column: &str) -> bool {

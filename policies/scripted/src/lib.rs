@@ -10,7 +10,10 @@ use tribunal_protocol::policy::{Action, Observation, Policies, Policy, View, nam
 use tribunal_protocol::task::{AnswerColumn, Task};
 use tribunal_protocol::value::Kind;
 
+mod hack;
 mod queries;
+
+pub use hack::Hack;
 
 /// The scripted policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,6 +13,18 @@ pub(crate) fn constant(columns: &[AnswerColumn], row: &[Value]) -> Action {
     Action::call("query", json!({"sql": format!("SELECT {}", items.join(", "))}))
 }
 
+/// A query whose result is constant rows with the wanted columns.
+pub(crate) fn constant_rows(columns: &[AnswerColumn], rows: &[Vec<Value>], first: &[Value]) -> Action {
+    let one = |row: &[Value]| {
+        let item = |(column, value): (&AnswerColumn, &Value)| format!("{} AS \"{}\"", literal(value), column.name);
+        let items: Vec<String> = columns.iter().zip(row).map(item).collect();
+        format!("SELECT {}", items.join(", "))
+    };
+    let rest: Vec<String> = rows.iter().skip(1).map(|row| one(row)).collect();
+    let sql = [vec![one(first)], rest].concat().join(" UNION ALL ");
+    Action::call("query", json!({ "sql": sql }))
+}
+
 fn literal(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),

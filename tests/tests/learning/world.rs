@@ -71,7 +71,7 @@ impl Clock for Still {
 pub fn kinds() -> &'static (Stage, Vec<Task>) {
     static KINDS: OnceLock<(Stage, Vec<Task>)> = OnceLock::new();
     KINDS.get_or_init(|| {
-        let Analytics { stage, tasks } = tasks_of("primer", 13, |_| true).unwrap();
+        let Analytics { stage, tasks, .. } = tasks_of("primer", 13, |_| true).unwrap();
         let mut of_kinds = BTreeMap::new();
         for task in tasks {
             of_kinds.entry(task.kind).or_insert(task);

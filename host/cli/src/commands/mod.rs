@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub mod audit;
 pub mod build;
 pub mod call;
 pub mod check;

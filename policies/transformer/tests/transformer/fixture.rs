@@ -14,7 +14,7 @@ pub fn shape() -> Shape {
         eps: 1e-5,
         tied: true,
         bias: true,
-        earlier: 0,
+        earlier: 2,
         head_dim: None,
     }
 }

@@ -89,3 +89,25 @@ fn masks_are_sets_of_tokens() {
     assert_eq!(Mask::from_words(&[6], 61).unwrap().words(), [6, 0]);
     assert!(Mask::of(&[61], 61).is_err() && Mask::of(&[], 61).is_err() && Mask::from_words(&[0, 1 << 29], 61).is_err());
 }
+
+/// Mean log-probability of the second half of tokens that stand twice, for a fresh model.
+fn of_what_stands_twice(earlier: usize) -> f64 {
+    let sizes = Shape { vocab: 300, dim: 128, layers: 2, heads: 2, kv_heads: 2, hidden: 64, context: 200, ..shape() };
+    let shape = Shape { theta: 1e10, bias: false, earlier, ..sizes };
+    let model = Model::new(shape, 5, &Device::Cpu).unwrap();
+    // Every token at most once in a half, in an order without a pattern.
+    let half: Vec<u32> = (0..60).map(|place| (place * 163 + 7) % 300).collect();
+    let twice = [half.clone(), half].concat();
+    let mut batch = Packed::new();
+    batch.push(&twice, (62..120).map(|place| (place, None))).unwrap();
+    let measured = model.measure(&batch).unwrap();
+    measured.log_probs.iter().map(|value| f64::from(*value)).sum::<f64>() / measured.log_probs.len() as f64
+}
+
+#[test]
+fn a_fresh_model_with_earlier_tokens_can_copy() {
+    let chance = -(300.0_f64).ln();
+    let (with, without) = (of_what_stands_twice(2), of_what_stands_twice(0));
+    assert!(with > chance + 1.0, "{with} against {chance}");
+    assert!(without < chance + 0.2, "{without} against {chance}");
+}

@@ -1,6 +1,7 @@
 //! Supervised fine-tuning, then policy optimisation; a checkpoint now and then.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -29,7 +30,10 @@ pub fn learn(job: &Job<'_>, start: Start) -> Result<bool> {
     let latest = job.folder.at("latest");
     let mut checkpoint = match job.arguments.resume && latest.join(tribunal_train::STATE).exists() {
         true => Checkpoint::load(&latest, &job.device)?,
-        false => fresh(job, &start.codec)?,
+        false => match &job.arguments.start {
+            Some(path) => started(job, path)?,
+            None => fresh(job, &start.codec)?,
+        },
     };
     let done = checkpoint.progress.clone();
     job.folder.keep_updates(|update| match update.phase.as_str() {
@@ -92,6 +96,12 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, start: &Start) -> Resul
         }
     }
     bar.finish();
+    before_optimising(job, checkpoint)?;
+    Ok(true)
+}
+
+/// Keeps the policy that optimisation starts from.
+fn before_optimising(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<()> {
     checkpoint.progress.sft_done = true;
     checkpoint.save(&job.folder.at("sft"))?;
     // Policy optimisation starts with moments of its own.
@@ -99,7 +109,19 @@ fn fine_tune(job: &Job<'_>, checkpoint: &mut Checkpoint, start: &Start) -> Resul
     let settings = Settings { weight_decay: 0.0, clip: Some(clip), ..Settings::default() };
     checkpoint.optimizer = Some(AdamW::new(&checkpoint.model, settings)?);
     checkpoint.save(&job.folder.at("latest"))?;
-    Ok(true)
+    Ok(())
+}
+
+/// Another training's checkpoint, to be optimised by this recipe.
+fn started(job: &Job<'_>, path: &Path) -> Result<Checkpoint> {
+    if job.recipe.grpo.is_none() {
+        bail!("--start: the recipe has no [grpo], so there is nothing to do from a checkpoint");
+    }
+    let Checkpoint { model, codec, .. } = Checkpoint::load(path, &job.device)?;
+    let recipe = job.recipe.clone();
+    let mut checkpoint = Checkpoint { model, codec, recipe, optimizer: None, progress: Progress::default() };
+    before_optimising(job, &mut checkpoint)?;
+    Ok(checkpoint)
 }
 
 /// Measures the solutions that are watched: a line of counters by split, and every token's

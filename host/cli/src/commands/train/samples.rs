@@ -7,7 +7,7 @@ use tribunal_dialogue::Codec;
 use tribunal_episode::Prepared;
 use tribunal_protocol::task::Task;
 use tribunal_train::trajectory::{Sample, Trajectory, verified};
-use tribunal_train::{Lesson, seed_of};
+use tribunal_train::{Checkpoint, Lesson, seed_of};
 
 use super::Job;
 use crate::args::PlaceArguments;
@@ -49,6 +49,10 @@ pub fn prepare(job: &Job<'_>) -> Result<Option<Start>> {
     let place = PlaceArguments { variants: job.recipe.variants, ..job.place(job.recipe.seed, None) };
     let workshop = Workshop::open(&place)?;
     let tokenizer = job.folder.at("tokenizer.json");
+    if let Some(start) = &job.arguments.start {
+        let codec = Checkpoint::load(start, &job.device)?.codec;
+        return Ok(Some(Start { codec, samples: Vec::new(), watched: Vec::new(), workshop }));
+    }
     if let (Ok(text), Some(samples)) = (std::fs::read_to_string(&tokenizer), job.folder.samples()?) {
         let codec = Arc::new(Codec::from_json(&text).with_context(|| tokenizer.display().to_string())?);
         let Some(watched) = watched(job, &codec)? else { return Ok(None) };

@@ -6,7 +6,7 @@ mod seal;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use audit::AuditArguments;
 pub use blind::{EncryptArguments, EvaluateBlindArguments, LockArguments};
@@ -38,8 +38,12 @@ pub enum Command {
     Inspect(InspectArguments),
     /// Explain what a plugin could do under a contract, table by table, before anything runs
     Check(CheckArguments),
+    /// Begin a plugin: a small crate that works, with a test and a call to try
+    New(NewArguments),
     /// Build plugin crates into components
     Build(BuildArguments),
+    /// Call a plugin once: what it gives, what it logs, and how much of each limit it uses
+    Call(CallArguments),
     /// Turn foreign schemas and questions (a folder, or a SQLite file) into a suite, and judge every
     /// question
     Import(ImportArguments),
@@ -237,6 +241,85 @@ pub struct CheckArguments {
     #[arg(long)]
     pub json: bool,
 }
+
+/// The kinds of plugin.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Kind {
+    /// Gives an agent something to do with the database
+    Tool,
+    /// Decides what the agent's work was worth
+    Verifier,
+    /// Answers the agent's questions
+    User,
+}
+
+/// The languages that a plugin can be begun in.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Language {
+    /// Rust, on the kit that comes with this program
+    Rust,
+}
+
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// What it is
+    pub kind: Kind,
+    /// Its name: lower-case words joined by `-`
+    pub name: String,
+    /// The language
+    #[arg(long, default_value = "rust")]
+    pub language: Language,
+    /// The folder; it must not be there yet, or be empty [default: NAME]
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = CALL_CODES)]
+pub struct CallArguments {
+    /// The component file
+    pub file: PathBuf,
+    /// The call, as JSON. A tool's: tool, arguments. A verifier's: submission, expectation, instruction,
+    /// questions, calls, and `work`: the statements that changed the first state into the last one. A
+    /// user's: secret, about, question. Any of them: settings
+    pub input: PathBuf,
+    /// The contract that is granted to it [default: all that it requests]
+    #[arg(long)]
+    pub contract: Option<PathBuf>,
+    /// The suite of the schema: the name of an embedded one, or a folder
+    #[arg(long, default_value = "analytics")]
+    pub suite: String,
+    /// The schema whose data is called on, as NAME-vN [default: a database without tables]
+    #[arg(long, conflicts_with = "data")]
+    pub schema: Option<String>,
+    /// The seed of that data
+    #[arg(long, default_value_t = 1, requires = "schema")]
+    pub seed: u64,
+    /// Data of your own: a SQLite file, or a folder with `schema.sql` and rows
+    #[arg(long, value_name = "PATH")]
+    pub data: Option<PathBuf>,
+    /// What `now` is in data of your own
+    #[arg(long, default_value = "2025-06-30")]
+    pub clock: String,
+    /// Write every host call, with what it was given, to a file
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Answer host calls from such a file, and name the first that differs; no data is read
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schema", "data", "contract"])]
+    pub replay: Option<PathBuf>,
+    /// Call it so often, each time anew, and tell how long it takes
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeat: u32,
+    /// The folder of compiled plugins
+    #[arg(long, env = "TRIBUNAL_CACHE")]
+    pub cache: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+}
+
+const CALL_CODES: &str = "Exit codes: 0 it gave a result; 1 it failed, broke, could not judge, or made other host \
+                          calls than were recorded; 2 it was not called: bad input.";
 
 #[derive(Debug, Args)]
 pub struct BuildArguments {

@@ -64,6 +64,12 @@ impl Opened {
         Ok(dataset.tables.into_iter().map(|table| table.schema).collect())
     }
 
+    /// The sealed data of a schema at a seed; imported data has only one.
+    pub fn snapshot(&self, schema: &SchemaRef, seed: u64) -> Result<tribunal_database::Snapshot> {
+        let made = Library::new(self.source()).snapshot(schema, seed);
+        made.map_err(|why| anyhow::anyhow!("{schema} at seed {seed}: {why}"))
+    }
+
     fn source(&self) -> Box<dyn Source> {
         match &self.kind {
             Kind::Made(suite) => Box::new(MadeRows(Arc::clone(suite))),

@@ -8,6 +8,7 @@ mod lock;
 mod models;
 mod output;
 mod plugins;
+mod scaffold;
 mod work;
 
 use std::process::ExitCode;
@@ -33,7 +34,9 @@ fn main() -> ExitCode {
         Command::Tasks(tasks) => commands::tasks::run(&tasks),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
         Command::Check(check) => commands::check::run(&check),
+        Command::New(new) => commands::new::run(&new),
         Command::Build(build) => commands::build::run(&build),
+        Command::Call(call) => commands::call::run(&call),
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),

@@ -8,6 +8,7 @@
 //! Nothing here reads a clock, a file or the environment: the same task, plugins and actions
 //! give the same events.
 
+mod alone;
 mod briefing;
 mod error;
 mod exhibit;
@@ -19,6 +20,7 @@ mod stage;
 mod submit;
 mod tools;
 
+pub use alone::{fuel_for, misfit};
 pub use error::EpisodeError;
 pub use exhibit::{Exhibit, Heard, LARGEST_ANSWER};
 pub use prepare::Prepared;

@@ -13,6 +13,7 @@ use tribunal_protocol::session::TableChanges;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::verdict::Verdict;
 
+use crate::alone::first_problem;
 use crate::judge;
 use crate::prepare::Prepared;
 use crate::submit;
@@ -160,11 +161,8 @@ impl<'a> Episode<'a> {
         let Some(tool) = self.prepared.tools.get(&action.tool) else {
             return refuse(Failure::unknown(self.no_such_tool(&action.tool)));
         };
-        if let Some(problem) = tool.validator.iter_errors(&action.arguments).next() {
-            let place = problem.instance_path().to_string();
-            let place = place.trim_start_matches('/').replace('/', ".");
-            let place = if place.is_empty() { String::new() } else { format!("argument {place}: ") };
-            return refuse(Failure::invalid(format!("{}: {place}{problem}", action.tool)));
+        if let Some(problem) = first_problem(&tool.validator, &action.tool, &action.arguments) {
+            return refuse(problem);
         }
         let count = self.called.entry(action.tool.clone()).or_default();
         *count += 1;

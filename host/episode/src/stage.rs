@@ -100,7 +100,7 @@ fn by_name(plugins: impl IntoIterator<Item = Arc<Plugin>>) -> Result<BTreeMap<St
     Ok(named)
 }
 
-fn entry(plugin: &str, spec: ToolSpec) -> Result<ToolEntry, EpisodeError> {
+pub(crate) fn entry(plugin: &str, spec: ToolSpec) -> Result<ToolEntry, EpisodeError> {
     let validator = jsonschema::validator_for(&spec.arguments).map_err(|problem| EpisodeError::Arguments {
         plugin: plugin.to_owned(),
         tool: spec.name.clone(),

@@ -1,5 +1,7 @@
 //! `tribunal check`: what a plugin could do under a contract, before anything is granted to it.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tribunal_contract::{Access, Budget, Check, Contract, ContractError, Holder, Reach, check};
@@ -19,7 +21,7 @@ const CONTRACT_BYTES: u64 = 1 << 20;
 pub fn run(arguments: &CheckArguments) -> Result<bool> {
     let limits = Limits::default();
     let at = arguments.contract.display();
-    let granted = Contract::parse(&text(arguments)?).with_context(|| at.to_string())?;
+    let granted = Contract::parse(&text(&arguments.contract)?).with_context(|| at.to_string())?;
     let opened = Opened::open(&arguments.suite)?;
     let (schema, tables) = schema(arguments, &opened, &granted)?;
     let bytes = plugins::read(&arguments.file, &limits)?;
@@ -48,8 +50,8 @@ pub fn run(arguments: &CheckArguments) -> Result<bool> {
     Ok(check.refusals.is_empty())
 }
 
-fn text(arguments: &CheckArguments) -> Result<String> {
-    let path = &arguments.contract;
+/// The text of a contract file.
+pub fn text(path: &Path) -> Result<String> {
     let size = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.len();
     if size > CONTRACT_BYTES {
         bail!("{}: {size} bytes; a contract has {CONTRACT_BYTES} at most", path.display());

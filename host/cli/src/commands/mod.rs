@@ -3,11 +3,13 @@
 pub mod audit;
 pub mod blind;
 pub mod build;
+pub mod call;
 pub mod check;
 pub mod compile_worker;
 pub mod evaluate;
 pub mod import;
 pub mod inspect;
+pub mod new;
 pub mod lock;
 pub mod replay;
 pub mod report;

@@ -1,8 +1,10 @@
 //! Verified trajectories: a solution, or a detour and its recovery, played in the real environment
 //! and kept only where the verifier gave the full reward.
 
-use serde_json::Value as Json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde_json::Value as Json;
 use tribunal_dialogue::{Codec, Renderer, Transcript};
 use tribunal_episode::{Prepared, run};
 use tribunal_protocol::event::Event;
@@ -59,25 +61,12 @@ pub fn verified(prepared: &Prepared, seed: u64, detours: f64) -> Option<Trajecto
     (passed && failed).then(|| Trajectory { task: prepared.task().id.clone(), events, learned })
 }
 
-/// A wrong query before the right one: another column, or the right one of another table: what a
-/// policy that has read the names and not yet where they belong gets wrong. Gives all actions and the
-/// place of the wrong one.
+/// A wrong query before the right one: a column's name misread as one that the query's tables do not have.
+/// Gives all actions and the place of the wrong one.
 fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option<(Vec<Action>, usize)> {
     let place = oracle.iter().rposition(|action| action.tool == "query")?;
     let sql = oracle[place].arguments.get("sql").and_then(Json::as_str)?;
-    let visible = prepared.visible();
-    let columns: Vec<&String> = visible.values().flatten().filter(|column| is_named(sql, column)).collect();
-    let column = columns.get(stream.below(columns.len()))?;
-    // Another table's column, or the same name with something behind it.
-    let others: Vec<&String> = visible.values().flatten().filter(|other| other != column).collect();
-    let other = others.get(stream.below(others.len()))?;
-    let wrong = match stream.below(3) {
-        0 => sql.replacen(&format!(".{column}"), &format!(".{other}"), 1),
-        _ => of_another_table(sql, column)?,
-    };
-    if wrong == sql {
-        return None;
-    }
+    let wrong = misread(sql, &prepared.visible(), stream)?;
     let mut actions = oracle.to_vec();
     let mut first = oracle[place].clone();
     first.arguments["sql"] = wrong.into();
@@ -93,24 +82,25 @@ fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option
     Some((actions, place))
 }
 
-/// The query with a column taken from another of its two tables, wherever it stands.
-fn of_another_table(sql: &str, column: &str) -> Option<String> {
-    let [one, two] = [" d.", " o."];
-    let joined = sql.contains(" JOIN ") && sql.contains(one) && sql.contains(two);
-    let (from, to) = match (sql.contains(&format!("d.{column}")), sql.contains(&format!("o.{column}"))) {
-        (true, false) => ("d", "o"),
-        (false, true) => ("o", "d"),
-        _ => return None,
-    };
-    joined.then(|| sql.replace(&format!("{from}.{column}"), &format!("{to}.{column}")))
+/// The query with one of its columns called by another table's name for a column, in its first place.
+fn misread(sql: &str, visible: &BTreeMap<String, BTreeSet<String>>, stream: &mut Stream) -> Option<String> {
+    let (read, unread): (Vec<_>, Vec<_>) = visible.iter().partition(|(table, _)| word(sql, table).is_some());
+    let columns =
+        |of: &[(&String, &BTreeSet<String>)]| -> Vec<String> { of.iter().flat_map(|(_, all)| *all).cloned().collect() };
+    let known = columns(&read);
+    let named: Vec<&String> = known.iter().filter(|column| word(sql, column).is_some()).collect();
+    let others: Vec<String> = columns(&unread).into_iter().filter(|column| !known.contains(column)).collect();
+    let (column, other) = (named.get(stream.below(named.len()))?, others.get(stream.below(others.len()))?);
+    let place = word(sql, column)?;
+    Some(format!("{}{other}{}", &sql[..place], &sql[place + column.len()..]))
 }
 
-fn is_named(sql: &str, column: &str) -> bool {
-    let name = format!(".{column}");
-    sql.match_indices(&name).any(|(start, _)| {
-        let next = sql[start + name.len()..].chars().next();
-        next.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_')
-    })
+/// Where a name stands in a query as a whole word, first.
+fn word(sql: &str, name: &str) -> Option<usize> {
+    let part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let apart =
+        |start: usize| !sql[..start].ends_with(part_of_word) && !sql[start + name.len()..].starts_with(part_of_word);
+    sql.match_indices(name).map(|(start, _)| start).find(|start| apart(*start))
 }
 
 impl Trajectory {

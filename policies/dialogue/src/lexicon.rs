@@ -47,6 +47,11 @@ impl Lexicon {
         self.tables.keys().map(String::as_str)
     }
 
+    /// Every table with its columns, in order.
+    pub fn columns_by_table(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
+        self.tables.iter().map(|(table, columns)| (table.as_str(), columns))
+    }
+
     /// Every column of every table, once, in order.
     #[must_use]
     pub fn columns(&self) -> BTreeSet<&str> {

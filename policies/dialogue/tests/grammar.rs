@@ -133,6 +133,7 @@ fn what_is_no_query_is_refused() {
     let grammar = desk.grammar(&shop());
     for sql in [
         "DELETE FROM orders",
+        "SELECT customers.total FROM customers",
         "SELECT o.id FROM orders o; DROP TABLE orders",
         "SELECT o.id FROM orders o -- x",
         "SELECT COUNT(*) FROM orders",

@@ -99,6 +99,33 @@ fn hidden_rows_cannot_be_touched() {
 }
 
 #[test]
+fn a_hidden_column_decides_no_change() {
+    let clerk = "[[read]]\ntable = \"accounts\"\ncolumns = [\"id\", \"name\", \"region\"]\n\
+                 [[write]]\ntable = \"accounts\"\nverbs = [\"update\"]\ncolumns = [\"region\"]\n\
+                 [[write]]\ntable = \"accounts\"\nverbs = [\"delete\"]\n";
+    for place in [
+        "UPDATE accounts SET region = 'x' WHERE {} = 'secret1'",
+        "UPDATE accounts SET region = {} WHERE id = 1",
+        "UPDATE accounts SET region = (SELECT MAX({}) FROM accounts)",
+        "DELETE FROM accounts WHERE {} = 'secret1'",
+    ] {
+        let first = snapshot().fork();
+        let refused = |column: &str| {
+            let mut session = open(first.clone(), clerk);
+            let failure = unchanged(&mut session, &place.replace("{}", column));
+            assert!(session.into_state().is_unchanged_since(&first), "{place}");
+            failure
+        };
+        let (hidden, absent) = (refused("secret"), refused("nothing"));
+        assert!(hidden.starts_with("unknown: "), "{place}: {hidden}");
+        assert_eq!(hidden.replace("secret", "nothing"), absent, "{place}");
+        // The twins: a column that is granted, and a contract that grants this one.
+        open(first.clone(), clerk).change(&place.replace("{}", "name"), &[]).unwrap();
+        open(first.clone(), super::fixture::ALL).change(&place.replace("{}", "secret"), &[]).unwrap();
+    }
+}
+
+#[test]
 fn a_hidden_row_is_no_conflict_and_no_target() {
     // Invoice 2 is hidden: its number is as free as 77 is, and as little there to refer to.
     let insert = "INSERT INTO invoices (id, account_id, total, voided, issued_on) \

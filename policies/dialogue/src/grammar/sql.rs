@@ -77,14 +77,24 @@ fn names(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarError> {
     // What a query gives out is named as the answer wants it, or as a column is: a name that nobody
     // knows would be lost.
     rules.add("ALIAS", &one_of(&[columns.clone(), computed.clone()].concat()));
-    let qualified = [columns.clone(), computed.clone()].concat();
-    let qualifiers = [vec![short], tables].concat();
-    rules.add("QUALIFIED", &format!(r"/({})\.({})/", qualifiers.join("|"), qualified.join("|")));
+    let any = [columns.clone(), computed.clone()].concat();
+    rules.add("QUALIFIED", &format!("/{}/", qualified(lexicon, &format!(r"({short})\.({})", any.join("|")))?));
     rules.add("BARE", &one_of(&columns));
     let ordering = if computed.is_empty() { columns } else { computed };
     rules.add("COMPUTED", &one_of(&ordering));
     rules.add("column", "QUALIFIED | BARE");
     Ok(())
+}
+
+/// Columns behind the table that has them, or (`aliased`) behind a name that the query itself gives: which
+/// table that stands for is told only later.
+fn qualified(lexicon: &Lexicon, aliased: &str) -> Result<String, GrammarError> {
+    let mut forms = vec![aliased.to_owned()];
+    for (table, columns) in lexicon.columns_by_table().filter(|(_, columns)| !columns.is_empty()) {
+        let columns = columns.iter().map(|column| identifier(column)).collect::<Result<Vec<_>, _>>()?;
+        forms.push(format!(r"({})\.({})", identifier(table)?, columns.join("|")));
+    }
+    Ok(forms.join("|"))
 }
 
 /// One or two letters that are no reserved word, as a regular expression.

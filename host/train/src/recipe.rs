@@ -97,6 +97,10 @@ pub struct SftRecipe {
     /// Weight decay of matrices.
     #[serde(default = "hundredth")]
     pub weight_decay: f64,
+    /// Whether matrices of hidden layers step as in Muon; all other weights, and all where this is
+    /// false, as in AdamW.
+    #[serde(default)]
+    pub muon: bool,
     /// Largest norm of a step's gradient.
     #[serde(default = "one")]
     pub clip: f64,

@@ -18,12 +18,12 @@ fn what_is_wrong_is_named() {
     for (from, to, parts) in [
         ("seed = 1", "sead = 1", "line 4"),
         ("format = 1", "format = 2", "format: format 1 expected, 2 given"),
-        ("heads = 4", "heads = 5", "model"),
+        ("heads = 2", "heads = 5", "model"),
         ("group = 12", "group = 1", "grpo.group: at least 2 expected"),
-        ("detours = 0.1", "detours = 1.5", "sft.detours: a share"),
+        ("detours = 0.3", "detours = 1.5", "sft.detours: a share"),
         ("batch_tokens = 2048", "batch_tokens = 100", "sft.batch_tokens"),
         ("probes = 8", "probes = 3", "pool.probes: at least 4"),
-        ("call_tokens = 200", "call_tokens = 0", "rollout"),
+        ("call_tokens = 160", "call_tokens = 0", "rollout"),
     ] {
         assert!(QUICK.contains(from), "{from}");
         let fault = Recipe::parse(&QUICK.replacen(from, to, 1)).unwrap_err().to_string();

@@ -33,6 +33,7 @@ fn with_a_success(mut gathered: Gathered) -> Gathered {
     for (_, rollouts) in &mut gathered.groups {
         let score = Score { reward: 1.0, reason: "match".to_owned(), difference: None, instance: 0 };
         rollouts[0].verdict = Verdict::Scored(score);
+        rollouts[0].reward = Some(1.0);
     }
     gathered
 }

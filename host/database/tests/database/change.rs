@@ -107,7 +107,7 @@ fn a_hidden_column_decides_no_change() {
         "UPDATE accounts SET region = 'x' WHERE {} = 'secret1'",
         "UPDATE accounts SET region = {} WHERE id = 1",
         "UPDATE accounts SET region = (SELECT MAX({}) FROM accounts)",
-        "DELETE FROM accounts WHERE {} = 'secret1'",
+        "DELETE FROM accounts WHERE {} = 'secret4'",
     ] {
         let first = snapshot().fork();
         let refused = |column: &str| {

@@ -28,6 +28,9 @@ const FUNCTIONS_OF_TWO: [&str; 3] = ["COALESCE(", "NULLIF(", "ROUND("];
 /// What CAST gives.
 const TYPES: [&str; 6] = ["BOOLEAN", "DATE", "DECIMAL", "FLOAT", "INTEGER", "TEXT"];
 
+/// A name that a query gives a table: one letter, so that there are few that stand for nothing.
+const SHORT: &str = "[a-z]";
+
 /// Words that are no names unless they are quoted.
 const RESERVED: &str = "all and as asc between by case cast cross date desc distinct else end except exists false from full group having if in \
 inner intersect is join left like limit natural no not null offset on or order outer right select then to true union using where";
@@ -72,13 +75,12 @@ fn names(rules: &mut Rules, lexicon: &Lexicon) -> Result<(), GrammarError> {
     }
     let one_of = |names: &[String]| format!("/({})/", names.join("|"));
     rules.add("TABLE", &one_of(&tables));
-    let short = short();
-    rules.add("SHORT", &format!("/{short}/"));
+    rules.add("SHORT", &format!("/{SHORT}/"));
     // What a query gives out is named as the answer wants it, or as a column is: a name that nobody
     // knows would be lost.
     rules.add("ALIAS", &one_of(&[columns.clone(), computed.clone()].concat()));
     let any = [columns.clone(), computed.clone()].concat();
-    rules.add("QUALIFIED", &format!("/{}/", qualified(lexicon, &format!(r"({short})\.({})", any.join("|")))?));
+    rules.add("QUALIFIED", &format!("/{}/", qualified(lexicon, &format!(r"{SHORT}\.({})", any.join("|")))?));
     rules.add("BARE", &one_of(&columns));
     let ordering = if computed.is_empty() { columns } else { computed };
     rules.add("COMPUTED", &one_of(&ordering));
@@ -95,13 +97,6 @@ fn qualified(lexicon: &Lexicon, aliased: &str) -> Result<String, GrammarError> {
         forms.push(format!(r"({})\.({})", identifier(table)?, columns.join("|")));
     }
     Ok(forms.join("|"))
-}
-
-/// One or two letters that are no reserved word, as a regular expression.
-fn short() -> String {
-    let letters = || 'a'..='z';
-    let seconds = |first: char| letters().filter(move |second| !is_reserved(&format!("{first}{second}")));
-    letters().map(|first| format!("{first}[{}]?", seconds(first).collect::<String>())).collect::<Vec<_>>().join("|")
 }
 
 /// A name as a regular expression of its bytes in the JSON string: as it is, or quoted where SQL

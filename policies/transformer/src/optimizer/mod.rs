@@ -9,6 +9,7 @@ use crate::model::{read_json, read_tensors, write_json, write_tensors};
 use crate::{Error, Gradients, Model, Result};
 
 mod moments;
+mod muon;
 
 use moments::{Moments, Rule};
 
@@ -25,11 +26,15 @@ pub struct Settings {
     pub weight_decay: f64,
     /// Largest global norm of the gradients; longer ones are shortened to it.
     pub clip: Option<f64>,
+    /// Whether the matrices of hidden layers step as in Muon, along the orthogonal matrix nearest to their
+    /// momentum; all other weights step as in AdamW.
+    #[serde(default)]
+    pub muon: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01, clip: Some(1.0) }
+        Settings { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weight_decay: 0.01, clip: Some(1.0), muon: false }
     }
 }
 
@@ -114,7 +119,11 @@ impl AdamW {
                 Entry::Vacant(new) => new.insert(Moments::zero(parameter)?),
             };
             let rule = Rule::new(&self.settings, self.steps, learning_rate, shrink, parameter.decays);
-            moments.step(&model.pool, parameter, gradient, rule)?;
+            if self.settings.muon && muon::is_hidden(parameter) {
+                moments.step_orthogonally(parameter, gradient, rule, learning_rate)?;
+            } else {
+                moments.step(&model.pool, parameter, gradient, rule)?;
+            }
         }
         Ok(Step { norm, clipped: longest.is_some() })
     }

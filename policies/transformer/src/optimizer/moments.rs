@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use candle_core::{CpuStorage, InplaceOp1, Layout, Tensor};
 
-use super::Settings;
+use super::{Settings, muon};
 use crate::kernels::pool::Pool;
 use crate::kernels::vectorised;
 use crate::scores::values_of;
@@ -41,6 +41,28 @@ impl Moments {
             Moments::Host { first, second, .. } => host_step(pool, parameter, gradient, (first, second), rule),
             Moments::Device { first, second } => device_step(parameter, gradient, (first, second), rule),
         }
+    }
+
+    /// Changes a matrix in place as Muon does; the second moment stays as it is.
+    pub(super) fn step_orthogonally(
+        &mut self,
+        parameter: &Parameter,
+        gradient: &Tensor,
+        rule: Rule,
+        learning_rate: f64,
+    ) -> Result<()> {
+        let gradient = (gradient.detach() * rule.shrink)?;
+        let before = match self {
+            Moments::Host { dims, first, .. } => Tensor::from_slice(first, dims.as_slice(), gradient.device())?,
+            Moments::Device { first, .. } => first.clone(),
+        };
+        let (after, direction) = muon::direction(&before, &gradient)?;
+        match self {
+            Moments::Host { first, .. } => *first = after.flatten_all()?.to_vec1()?,
+            Moments::Device { first, .. } => *first = after,
+        }
+        let weights = ((parameter.var.as_detached_tensor() * rule.keep)? - (direction * learning_rate)?)?;
+        Ok(parameter.var.set(&weights)?)
     }
 }
 

@@ -21,7 +21,12 @@ pub fn shape() -> Shape {
 
 /// A model far from the flat distribution that random weights begin with.
 pub fn model(seed: u64) -> Model {
-    let model = Model::new(shape(), seed, &Device::Cpu).unwrap();
+    model_of(shape(), seed)
+}
+
+/// The same of another shape.
+pub fn model_of(shape: Shape, seed: u64) -> Model {
+    let model = Model::new(shape, seed, &Device::Cpu).unwrap();
     for parameter in model.parameters().iter().filter(|parameter| parameter.decays) {
         let larger = (parameter.var.as_tensor() * 8.0).unwrap();
         parameter.var.set(&larger).unwrap();

@@ -33,7 +33,7 @@ fn train(model: &mut Model, optimizer: &mut AdamW, steps: std::ops::Range<usize>
 #[test]
 fn a_step_worked_by_hand() {
     let mut model = model(1);
-    let settings = Settings { beta1: 0.9, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, clip: Some(0.5) };
+    let settings = Settings { beta1: 0.9, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, clip: Some(0.5), muon: false };
     let mut optimizer = AdamW::new(&model, settings).unwrap();
     let mut moments: Vec<Vec<(f64, f64)>> = weights(&model).iter().map(|list| vec![(0.0, 0.0); list.len()]).collect();
     for step in 1..=3 {
@@ -67,41 +67,52 @@ fn a_step_worked_by_hand() {
     assert!(model.parameter("layers.1.attention.qkv").unwrap().decays);
 }
 
+/// Both ways to step.
+const BOTH: [bool; 2] = [false, true];
+
+fn settings(muon: bool) -> Settings {
+    Settings { muon, ..Settings::default() }
+}
+
 #[test]
 fn training_is_the_same_bits_every_time() {
-    let run = |threads: usize| {
-        let mut model = Model::new(shape(), 7, &Device::Cpu).unwrap();
-        model.set_threads(threads).unwrap();
-        let mut optimizer = AdamW::new(&model, Settings::default()).unwrap();
-        let last = train(&mut model, &mut optimizer, 0..20);
-        assert!(last < 3.0, "nothing was learnt: {last}, from {}", 61f32.ln());
-        weights(&model)
-    };
-    let one = run(1);
-    assert!(one == run(1) && one == run(2));
+    for muon in BOTH {
+        let run = |threads: usize| {
+            let mut model = Model::new(shape(), 7, &Device::Cpu).unwrap();
+            model.set_threads(threads).unwrap();
+            let mut optimizer = AdamW::new(&model, settings(muon)).unwrap();
+            let last = train(&mut model, &mut optimizer, 0..20);
+            assert!(last < 3.0, "nothing was learnt: {last}, from {}", 61f32.ln());
+            weights(&model)
+        };
+        let one = run(1);
+        assert!(one == run(1) && one == run(2));
+    }
 }
 
 #[test]
 fn a_run_that_was_interrupted_goes_on_with_the_same_bits() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut model = Model::new(shape(), 7, &Device::Cpu).unwrap();
-    let mut optimizer = AdamW::new(&model, Settings::default()).unwrap();
-    train(&mut model, &mut optimizer, 0..5);
-    model.save(folder.path()).unwrap();
-    optimizer.save(folder.path()).unwrap();
-    train(&mut model, &mut optimizer, 5..9);
+    for settings in BOTH.map(settings) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut model = Model::new(shape(), 7, &Device::Cpu).unwrap();
+        let mut optimizer = AdamW::new(&model, settings).unwrap();
+        train(&mut model, &mut optimizer, 0..5);
+        model.save(folder.path()).unwrap();
+        optimizer.save(folder.path()).unwrap();
+        train(&mut model, &mut optimizer, 5..9);
 
-    let mut resumed = Model::load(folder.path(), &Device::Cpu).unwrap();
-    let mut again = AdamW::load(folder.path(), &resumed).unwrap();
-    assert_eq!((again.steps(), again.settings()), (5, &Settings::default()));
-    train(&mut resumed, &mut again, 5..9);
-    assert!(weights(&resumed) == weights(&model));
+        let mut resumed = Model::load(folder.path(), &Device::Cpu).unwrap();
+        let mut again = AdamW::load(folder.path(), &resumed).unwrap();
+        assert_eq!((again.steps(), again.settings()), (5, &settings));
+        train(&mut resumed, &mut again, 5..9);
+        assert!(weights(&resumed) == weights(&model));
 
-    // The failing twin: without the moments it goes elsewhere.
-    let mut resumed = Model::load(folder.path(), &Device::Cpu).unwrap();
-    let mut fresh = AdamW::new(&resumed, Settings::default()).unwrap();
-    train(&mut resumed, &mut fresh, 5..9);
-    assert!(weights(&resumed) != weights(&model));
+        // The failing twin: without the moments it goes elsewhere.
+        let mut resumed = Model::load(folder.path(), &Device::Cpu).unwrap();
+        let mut fresh = AdamW::new(&resumed, settings).unwrap();
+        train(&mut resumed, &mut fresh, 5..9);
+        assert!(weights(&resumed) != weights(&model));
+    }
 }
 
 #[test]

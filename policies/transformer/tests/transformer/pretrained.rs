@@ -9,7 +9,7 @@ use tribunal_transformer::{
     AdamW, Device, Draw, Free, Lora, Model, Packed, Sampler, Sampling, Settings, Shape, Tensor,
 };
 
-use crate::fixture::{model, numbers, weights};
+use crate::fixture::{model, model_of, numbers, shape, weights};
 
 const SMOLLM2: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
@@ -157,7 +157,7 @@ const CONFIG: &str = r#"{ "model_type": "qwen2", "vocab_size": 61, "hidden_size"
 #[test]
 fn a_hugging_face_folder_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let original = model(2);
+    let original = model_of(Shape { earlier: 0, ..shape() }, 2);
     let parts = [
         "input_layernorm",
         "self_attn.q_proj",
@@ -200,7 +200,7 @@ fn a_hugging_face_folder_is_read() {
 fn a_gguf_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.gguf");
-    let original = model(2);
+    let original = model_of(Shape { earlier: 0, ..shape() }, 2);
     let parts =
         ["attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down"];
     let all = renamed(&original, "blk", parts, ["token_embd.weight", "output_norm.weight"]);

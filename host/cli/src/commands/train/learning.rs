@@ -56,8 +56,9 @@ fn fresh(job: &Job<'_>, codec: &Arc<Codec>) -> Result<Checkpoint> {
     let recipe = job.recipe;
     let shape = recipe.shape(codec.vocabulary());
     let model = Model::new(shape, seed_of(recipe.seed, &["weights"]), &job.device)?;
+    let sft = &recipe.sft;
     let settings =
-        Settings { weight_decay: recipe.sft.weight_decay, clip: Some(recipe.sft.clip), ..Settings::default() };
+        Settings { weight_decay: sft.weight_decay, clip: Some(sft.clip), muon: sft.muon, ..Settings::default() };
     let optimizer = AdamW::new(&model, settings)?;
     output::note(&format!("a model of {} parameters", model.shape().parameters()));
     let (codec, recipe) = (Arc::clone(codec), recipe.clone());

@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{read_json, read_tensors, write_json, write_tensors};
-use crate::{Error, Gradients, Model, Result};
+use crate::{Error, Gradients, Model, Parameter, Result};
 
 mod moments;
 mod muon;
@@ -57,6 +57,21 @@ pub struct AdamW {
     steps: u64,
     /// For each parameter that was ever stepped.
     moments: BTreeMap<String, Moments>,
+}
+
+/// A matrix that steps as in Muon.
+struct Turn<'a> {
+    parameter: &'a Parameter,
+    gradient: &'a Tensor,
+    moments: Moments,
+    rule: Rule,
+    done: Result<()>,
+}
+
+impl Turn<'_> {
+    fn take(&mut self, learning_rate: f64) {
+        self.done = self.moments.step_orthogonally(self.parameter, self.gradient, self.rule, learning_rate);
+    }
 }
 
 /// What is written beside the moments.
@@ -113,17 +128,27 @@ impl AdamW {
         let longest = self.settings.clip.filter(|longest| norm > *longest);
         let shrink = longest.map_or(1.0, |longest| longest / norm);
         self.steps += 1;
+        let mut turns = Vec::new();
         for (parameter, gradient) in pairs {
+            if self.settings.muon && muon::is_hidden(parameter) {
+                let known = self.moments.remove(&parameter.name);
+                let moments = known.map_or_else(|| Moments::zero(parameter), Ok)?;
+                let rule = Rule::new(&self.settings, self.steps, learning_rate, shrink, parameter.decays);
+                turns.push(Turn { parameter, gradient, moments, rule, done: Ok(()) });
+                continue;
+            }
             let moments = match self.moments.entry(parameter.name.clone()) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(Moments::zero(parameter)?),
             };
             let rule = Rule::new(&self.settings, self.steps, learning_rate, shrink, parameter.decays);
-            if self.settings.muon && muon::is_hidden(parameter) {
-                moments.step_orthogonally(parameter, gradient, rule, learning_rate)?;
-            } else {
-                moments.step(&model.pool, parameter, gradient, rule)?;
-            }
+            moments.step(&model.pool, parameter, gradient, rule)?;
+        }
+        // Each is a chain of small products: a thread for each keeps all of them busy.
+        model.pool.each(turns.iter_mut().collect(), |turn: &mut Turn<'_>| turn.take(learning_rate));
+        for Turn { parameter, moments, done, .. } in turns {
+            self.moments.insert(parameter.name.clone(), moments);
+            done?;
         }
         Ok(Step { norm, clipped: longest.is_some() })
     }

@@ -11,6 +11,8 @@ use tribunal_tests::tool::{plugins, said};
 
 const AGGREGATES: &str = "format = 1\nshow = \"aggregates\"\nminimum_group = 6\n";
 const PER_TASK: &str = "format = 1\nshow = \"per-task\"\n";
+/// The same as [`AGGREGATES`], in a protocol file.
+const OF_PROTOCOL: &str = "format = 1\nname = \"p\"\n[disclosure]\nshow = \"aggregates\"\nminimum_group = 6\n";
 
 fn done(at: &Path, arguments: &[&str]) -> String {
     let said = said(at, arguments);
@@ -100,10 +102,44 @@ fn nothing_leaves_but_what_the_disclosure_allows() {
     assert_ne!(first, second);
     assert_eq!(first[&tasks[0].id]["passed"], 0);
     assert_eq!(second[&tasks[3].id]["passed"], 0);
+    assert_eq!(released(at, &tasks, OF_PROTOCOL).predicate, whole.predicate);
     // Too few to hide in.
     let few = released(at, &tasks[..5], AGGREGATES);
     assert!(few.predicate["policies"]["oracle"]["all"].is_null());
+    a_result_is_checked(at);
     what_cannot_be_read_is_refused(at, &tasks[0]);
+}
+
+/// Whoever has the key checks a result; what was changed is named, and a stranger's key is none.
+fn a_result_is_checked(at: &Path) {
+    let verify = |more: &[&str]| said(at, &[&["verify-seal", "out.json"], more].concat());
+    let sound = verify(&[".", "--public-key", "key.pub"]);
+    assert_eq!(sound.code, 0, "{}{}", sound.out, sound.err);
+    assert!(
+        sound.out.contains("compared  disclosure.toml, tasks.jsonl.encrypted, verifier.wasm.encrypted"),
+        "{}",
+        sound.out
+    );
+    let alone = verify(&["--public-key", "key.pub"]);
+    assert!(alone.code == 0 && alone.out.contains("not here  disclosure.toml, "), "{}", alone.out);
+    done(at, &["keygen", "stranger"]);
+    let forged = verify(&["--public-key", "stranger.pub"]);
+    assert!(forged.code == 1 && forged.out.contains("the result does not hold"), "{}", forged.out);
+    let disclosure = std::fs::read_to_string(at.join("disclosure.toml")).unwrap();
+    std::fs::write(at.join("disclosure.toml"), PER_TASK).unwrap();
+    let other = verify(&[".", "--public-key", "key.pub"]);
+    assert!(other.code == 1 && other.out.contains("disclosure.toml: altered"), "{}", other.out);
+    std::fs::write(at.join("disclosure.toml"), disclosure).unwrap();
+    // What was disclosed is part of what was signed.
+    let whole = std::fs::read_to_string(at.join("out.json")).unwrap();
+    let mut envelope: Value = serde_json::from_str(&whole).unwrap();
+    let payload = envelope["payload"].as_str().unwrap().to_owned();
+    let middle = payload.len() / 2;
+    let letter = if &payload[middle..=middle] == "A" { "B" } else { "A" };
+    envelope["payload"] = format!("{}{letter}{}", &payload[..middle], &payload[middle + 1..]).into();
+    std::fs::write(at.join("out.json"), envelope.to_string()).unwrap();
+    assert_ne!(verify(&["--public-key", "key.pub"]).code, 0);
+    std::fs::write(at.join("out.json"), whole).unwrap();
 }
 
 fn what_cannot_be_read_is_refused(at: &Path, task: &Task) {

@@ -85,7 +85,7 @@ pub struct Disclosed {
 }
 
 impl Disclosure {
-    /// Reads a disclosure file.
+    /// Reads a disclosure file, or the table `[disclosure]` of a protocol file.
     ///
     /// # Errors
     /// No TOML of this shape, another version, or a group too small to hide in.
@@ -96,6 +96,9 @@ impl Disclosure {
             Some(format) if format == i64::from(DISCLOSURE_FORMAT) => {}
             Some(format) => return Err(DisclosureError::Newer(format)),
             None => return Err(DisclosureError::Format("no `format`".to_owned())),
+        }
+        if let Some(toml::Value::Table(of_protocol)) = table.remove("disclosure") {
+            table = of_protocol;
         }
         match toml::Value::Table(table).try_into().map_err(bad)? {
             Disclosure::Aggregates { minimum_group } if minimum_group < SMALLEST_GROUP => Err(DisclosureError::Format(

@@ -48,7 +48,7 @@ pub struct EvaluateBlindArguments {
     /// This host's secret key
     #[arg(long, value_name = "FILE")]
     pub host_key: PathBuf,
-    /// What may leave: a disclosure file
+    /// What may leave: a disclosure file, or a protocol file with a table [disclosure]
     #[arg(long, value_name = "FILE")]
     pub disclosure: PathBuf,
     /// An encrypted component, which takes the place of the plugin of its name; may be given several times

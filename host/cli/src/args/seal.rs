@@ -39,10 +39,10 @@ pub struct SealArguments {
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_CODES)]
 pub struct VerifySealArguments {
-    /// The seal
+    /// The seal, or the signed result of a blind evaluation
     pub seal: PathBuf,
-    /// The run folder
-    pub run: PathBuf,
+    /// The run folder; of a blind evaluation, the folder of the files that went into it, if they are at hand
+    pub run: Option<PathBuf>,
     /// The key of whoever you trust, in PEM [default: the one that the seal names, which shows damage and
     /// not who signed]
     #[arg(long, value_name = "FILE")]

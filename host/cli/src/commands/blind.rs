@@ -28,8 +28,8 @@ use crate::{folder, output, work};
 /// What a blind evaluation says.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct BlindPredicate {
-    public_key: String,
+pub(super) struct BlindPredicate {
+    pub(super) public_key: String,
     tribunal: String,
     suite: String,
     attempts: u32,
@@ -79,7 +79,12 @@ pub fn evaluate(arguments: &EvaluateBlindArguments) -> Result<bool> {
     };
     let statement = Statement::new(subject, DISCLOSED_TYPE, predicate);
     folder::write(&arguments.out, &statement.seal(&key)?.to_line()?)?;
-    show(&statement.predicate, &arguments.out, arguments.machine.json)?;
+    if arguments.machine.json {
+        output::json(&statement.predicate)?;
+    } else {
+        show(&statement.predicate);
+        output::line(&format!("signed: {}", arguments.out.display()));
+    }
     Ok(true)
 }
 
@@ -149,10 +154,8 @@ fn blind(policy: &str, task: &Task, events: &[Event]) -> BlindEpisode {
     BlindEpisode { policy: policy.to_owned(), task: task.id.clone(), split: task.split, kind: task.kind, passed }
 }
 
-fn show(predicate: &BlindPredicate, out: &Path, json: bool) -> Result<()> {
-    if json {
-        return output::json(predicate);
-    }
+/// Prints what was disclosed.
+pub(super) fn show(predicate: &BlindPredicate) {
     let line = |count: &Count| {
         format!("{} of {} passed, {} void, {} tasks", count.passed, count.judged, count.void, count.tasks)
     };
@@ -170,8 +173,6 @@ fn show(predicate: &BlindPredicate, out: &Path, json: bool) -> Result<()> {
             }
         }
     }
-    output::line(&format!("signed: {}", out.display()));
-    Ok(())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

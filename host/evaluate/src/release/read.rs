@@ -62,6 +62,10 @@ impl Protocol {
             Some(other) => return Err(ProtocolError::Format { found: format!("{other} found") }),
             None => return Err(ProtocolError::Format { found: "none found".to_owned() }),
         }
+        // What may leave a blind evaluation of the same candidate; whoever runs one reads it.
+        if table.remove("disclosure").is_some_and(|disclosure| !disclosure.is_table()) {
+            return Err(wrong("disclosure", "a table expected: [disclosure]"));
+        }
         let clauses = match table.remove("clause") {
             Some(Value::Array(clauses)) if !clauses.is_empty() => clauses,
             _ => return Err(wrong("[[clause]]", "at least one expected: what no clause asks, no candidate can fail")),

@@ -1,6 +1,7 @@
 //! `tribunal seal`: signs what a run was and gave.
 
 pub mod bind;
+mod blind;
 pub mod keys;
 pub mod verify;
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tribunal_protocol::Digest;
 use tribunal_seal::{Envelope, PREDICATE_TYPE, PublicKey, RunPredicate, SealError, Statement, Subject};
 
-use super::{bind, keys};
+use super::{bind, blind, keys};
 use crate::args::VerifySealArguments;
 use crate::commands::replay::replay_all;
 use crate::folder::RunFolder;
@@ -17,11 +17,11 @@ use crate::output;
 
 /// One thing that is not as it was sealed.
 #[derive(Debug, Serialize)]
-struct Problem {
+pub(super) struct Problem {
     /// The file, or the part of the statement.
-    name: String,
+    pub(super) name: String,
     /// What is wrong with it.
-    problem: String,
+    pub(super) problem: String,
 }
 
 /// What came of it.
@@ -40,11 +40,16 @@ struct Checked {
 
 /// Runs the command; says whether the seal holds.
 pub fn run(arguments: &VerifySealArguments) -> Result<bool> {
-    let folder = RunFolder::open(&arguments.run)?;
     let path = &arguments.seal;
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let envelope = Envelope::read(&bytes).with_context(|| path.display().to_string())?;
     let key = arguments.public_key.as_deref().map(keys::public).transpose()?;
+    if blind::is_result(&envelope) {
+        return blind::verify(arguments, &envelope, key);
+    }
+    let run =
+        arguments.run.as_deref().context("RUN: the folder of the run that was sealed is expected behind the seal")?;
+    let folder = RunFolder::open(run)?;
     let trusted = key.is_some();
     let key = key.map_or_else(|| own_key(&envelope), Ok).with_context(|| path.display().to_string())?;
     let mut checked =
@@ -174,6 +179,11 @@ fn protocol(given: Option<&Path>, sealed: &RunPredicate) -> Result<Option<Proble
     Ok(Some(Problem { name: path.display().to_string(), problem }))
 }
 
+/// Whose word it is that a key is the right one.
+pub(super) fn whose(trusted: bool) -> &'static str {
+    if trusted { "the key that you named" } else { "the seal's own word; name a key that you trust with --public-key" }
+}
+
 fn show(checked: &Checked, json: bool) -> Result<()> {
     if json {
         return output::json(checked);
@@ -181,12 +191,7 @@ fn show(checked: &Checked, json: bool) -> Result<()> {
     for problem in &checked.problems {
         output::line(&format!("{}: {}", problem.name, problem.problem));
     }
-    let whose = if checked.trusted {
-        "the key that you named"
-    } else {
-        "the seal's own word; name a key that you trust with --public-key"
-    };
-    output::line(&format!("keyid     {} ({whose})", checked.keyid));
+    output::line(&format!("keyid     {} ({})", checked.keyid, whose(checked.trusted)));
     if let Some(replayed) = checked.replayed {
         output::line(&format!("replayed  {replayed} episodes"));
     }

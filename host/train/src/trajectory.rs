@@ -61,12 +61,18 @@ pub fn verified(prepared: &Prepared, seed: u64, detours: f64) -> Option<Trajecto
     (passed && failed).then(|| Trajectory { task: prepared.task().id.clone(), events, learned })
 }
 
-/// A wrong query before the right one: a column's name misread as one that the query's tables do not have.
-/// Gives all actions and the place of the wrong one.
+/// A wrong query before the right one, as a policy gets it wrong that has read the names and not yet where
+/// they belong. Gives all actions and the place of the wrong one.
 fn detour(prepared: &Prepared, oracle: &[Action], stream: &mut Stream) -> Option<(Vec<Action>, usize)> {
     let place = oracle.iter().rposition(|action| action.tool == "query")?;
     let sql = oracle[place].arguments.get("sql").and_then(Json::as_str)?;
-    let wrong = misread(sql, &prepared.visible(), stream)?;
+    let visible = prepared.visible();
+    let wrong = match stream.below(3) {
+        0 => misjoined(sql, &visible, stream),
+        1 => flattened(sql),
+        _ => None,
+    };
+    let wrong = wrong.or_else(|| misread(sql, &visible, stream))?;
     let mut actions = oracle.to_vec();
     let mut first = oracle[place].clone();
     first.arguments["sql"] = wrong.into();
@@ -93,6 +99,25 @@ fn misread(sql: &str, visible: &BTreeMap<String, BTreeSet<String>>, stream: &mut
     let (column, other) = (named.get(stream.below(named.len()))?, others.get(stream.below(others.len()))?);
     let place = word(sql, column)?;
     Some(format!("{}{other}{}", &sql[..place], &sql[place + column.len()..]))
+}
+
+/// The query with another table joined than the one that is meant.
+fn misjoined(sql: &str, visible: &BTreeMap<String, BTreeSet<String>>, stream: &mut Stream) -> Option<String> {
+    let (before, after) = sql.split_once(" JOIN ")?;
+    let (joined, rest) = after.split_once(' ')?;
+    let others: Vec<&String> = visible.keys().filter(|table| *table != joined).collect();
+    let other = others.get(stream.below(others.len()))?;
+    let rest = rest.replacen(&format!("{joined}.id"), &format!("{other}.id"), 1);
+    Some(format!("{before} JOIN {other} {rest}"))
+}
+
+/// The query with what is asked of rows that belong to a row asked of the row itself.
+fn flattened(sql: &str) -> Option<String> {
+    let (before, inner) = sql.split_once(".id IN (SELECT ")?;
+    let key = before.rfind(' ')?;
+    let (inner, after) = inner.split_once(')')?;
+    let (_, condition) = inner.split_once(" WHERE ")?;
+    Some(format!("{} {condition}{after}", &before[..key]))
 }
 
 /// Where a name stands in a query as a whole word, first.
@@ -178,4 +203,36 @@ impl Trajectory {
 
 fn own(pieces: &[tribunal_dialogue::Piece]) -> Vec<String> {
     tribunal_dialogue::render::texts(pieces).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SQL: &str = "SELECT shift AS shift, COUNT(*) AS n FROM tickets JOIN helpers ON helpers.id = tickets.helper_id \
+                       WHERE tickets.id IN (SELECT ticket_id FROM replies WHERE via = 'chat') GROUP BY shift";
+
+    fn visible(tables: &[(&str, &[&str])]) -> BTreeMap<String, BTreeSet<String>> {
+        let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        tables.iter().map(|(table, names)| ((*table).to_owned(), columns(names))).collect()
+    }
+
+    #[test]
+    fn every_wrong_turn_is_the_one_that_it_says() {
+        assert_eq!(
+            flattened(SQL).unwrap(),
+            "SELECT shift AS shift, COUNT(*) AS n FROM tickets JOIN helpers ON helpers.id = tickets.helper_id WHERE via = 'chat' GROUP BY shift"
+        );
+        assert_eq!(flattened("SELECT id FROM tickets WHERE state = 'new'"), None);
+
+        let tables = visible(&[("helpers", &["id"]), ("topics", &["code"])]);
+        let joined = misjoined(SQL, &tables, &mut Stream::new(1, &[])).unwrap();
+        assert!(joined.contains("FROM tickets JOIN topics ON topics.id = tickets.helper_id WHERE"), "{joined}");
+        assert_eq!(misjoined("SELECT id FROM tickets", &tables, &mut Stream::new(1, &[])), None);
+
+        // One column of the query's tables, whole, in its first place; the other is of no table in it.
+        let tables = visible(&[("tickets", &["state"]), ("topics", &["code"])]);
+        let misread = misread("SELECT estate, state FROM tickets WHERE state = 1", &tables, &mut Stream::new(1, &[]));
+        assert_eq!(misread.unwrap(), "SELECT estate, code FROM tickets WHERE state = 1");
+    }
 }

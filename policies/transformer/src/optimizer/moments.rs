@@ -52,15 +52,19 @@ impl Moments {
         learning_rate: f64,
     ) -> Result<()> {
         let gradient = (gradient.detach() * rule.shrink)?;
-        let before = match self {
-            Moments::Host { dims, first, .. } => Tensor::from_slice(first, dims.as_slice(), gradient.device())?,
-            Moments::Device { first, .. } => first.clone(),
+        let direction = match self {
+            Moments::Host { dims, first, .. } => {
+                let gradient: Vec<f32> = gradient.flatten_all()?.to_vec1()?;
+                let columns = dims.last().copied().unwrap_or(1);
+                let direction = muon::host_direction(first, &gradient, columns);
+                Tensor::from_vec(direction, dims.as_slice(), parameter.var.device())?
+            }
+            Moments::Device { first, .. } => {
+                let (after, direction) = muon::device_direction(first, &gradient)?;
+                *first = after;
+                direction
+            }
         };
-        let (after, direction) = muon::direction(&before, &gradient)?;
-        match self {
-            Moments::Host { first, .. } => *first = after.flatten_all()?.to_vec1()?,
-            Moments::Device { first, .. } => *first = after,
-        }
         let weights = ((parameter.var.as_detached_tensor() * rule.keep)? - (direction * learning_rate)?)?;
         Ok(parameter.var.set(&weights)?)
     }

@@ -149,6 +149,9 @@ pub struct GrpoRecipe {
     /// How verdicts become advantages.
     #[serde(default)]
     pub advantage: Advantage,
+    /// What advantages below zero are multiplied with.
+    #[serde(default = "one")]
+    pub negative: f64,
     /// Whose reward is learned from.
     #[serde(default)]
     pub grader: Grader,

@@ -40,7 +40,8 @@ fn with_a_success(mut gathered: Gathered) -> Gathered {
 
 fn learn(model: &mut Model, optimizer: &mut AdamW, lessons: &[Lesson], gathered: &Gathered, number: u64) -> Update {
     let recipe = recipe().grpo.unwrap();
-    let learner = Learner { reference: None, lessons, method: &Grpo(Advantage::MeanOnly), recipe: &recipe };
+    let method = &Grpo { form: Advantage::MeanOnly, negative: 1.0 };
+    let learner = Learner { reference: None, lessons, method, recipe: &recipe };
     learner.learn(model, optimizer, gathered, number, &Still).unwrap()
 }
 

@@ -4,33 +4,44 @@
 //! Standardised: `A = (r - mean) / (std + 1e-6)` with the unbiased deviation, as GRPO has it.
 //! Mean-only: `A = r - mean`, as Dr. GRPO has it: a group that nearly always passes weighs no more
 //! than one that passes half of the time.
+//!
+//! What speaks against a rollout may weigh less than what speaks for one: a failed attempt is mostly made of
+//! the same tokens as a good one, and is longer, so that a policy unlearns with it what it can do (likelihood
+//! displacement).
 
 use super::{Group, Method};
 use crate::recipe::Advantage;
 
 /// Group-relative advantages.
 #[derive(Clone, Copy, Debug)]
-pub struct Grpo(pub Advantage);
+pub struct Grpo {
+    /// How rewards become advantages.
+    pub form: Advantage,
+    /// What advantages below zero are multiplied with: 1 leaves them as they are, 0 learns from successes
+    /// alone.
+    pub negative: f64,
+}
 
 /// What keeps a deviation of 0 from dividing.
 const SMALL: f64 = 1e-6;
 
 impl Method for Grpo {
     fn name(&self) -> &'static str {
-        match self.0 {
+        match self.form {
             Advantage::MeanOnly => "mean-only",
             Advantage::Standardised => "standardised",
         }
     }
 
     fn advantages(&self, group: &Group<'_>) -> Vec<Vec<f32>> {
-        let of_rollouts = relative(&group.rewards(), self.0);
+        let weigh = |advantage: f64| if advantage < 0.0 { advantage * self.negative } else { advantage };
+        let of_rollouts = relative(&group.rewards(), self.form).into_iter().map(weigh);
         let choices = group.rollouts.iter().map(|rollout| &rollout.choices);
         let spread = |(advantage, choices): (f64, &Vec<crate::rollout::Choice>)| {
             let one = |choice: &crate::rollout::Choice| if choice.turn < group.turn { 0.0 } else { advantage as f32 };
             choices.iter().map(one).collect()
         };
-        of_rollouts.into_iter().zip(choices).map(spread).collect()
+        of_rollouts.zip(choices).map(spread).collect()
     }
 }
 

@@ -175,7 +175,7 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
         true => Some(Checkpoint::load(&job.folder.at("sft"), &job.device)?.model),
         false => None,
     };
-    let method = Grpo(recipe.advantage);
+    let method = Grpo { form: recipe.advantage, negative: recipe.negative };
     let bar = output::progress("optimising", recipe.updates);
     bar.start_at(checkpoint.progress.grpo_updates);
     while checkpoint.progress.grpo_updates < recipe.updates {

@@ -332,6 +332,9 @@ impl Recipe {
         if grpo.group < 2 {
             return wrong("grpo.group", "at least 2 expected: an advantage is a difference within a group");
         }
+        if !(0.0..=1.0).contains(&grpo.negative) {
+            return wrong("grpo.negative", "a share between 0 and 1 expected: 1 leaves advantages as they are");
+        }
         if grpo.tasks == 0 || grpo.steps == 0 || grpo.rounds == 0 {
             return wrong("grpo", "tasks, steps and rounds must be at least 1");
         }

@@ -19,10 +19,11 @@ fn what_is_wrong_is_named() {
         ("seed = 1", "sead = 1", "line 4"),
         ("format = 1", "format = 2", "format: format 1 expected, 2 given"),
         ("heads = 2", "heads = 5", "model"),
-        ("group = 12", "group = 1", "grpo.group: at least 2 expected"),
+        ("group = 8", "group = 1", "grpo.group: at least 2 expected"),
         ("detours = 0.3", "detours = 1.5", "sft.detours: a share"),
         ("batch_tokens = 2048", "batch_tokens = 100", "sft.batch_tokens"),
-        ("probes = 8", "probes = 3", "pool.probes: at least 4"),
+        ("negative = 0.1", "negative = -0.1", "grpo.negative: a share"),
+        ("probes = 4", "probes = 3", "pool.probes: at least 4"),
         ("call_tokens = 160", "call_tokens = 0", "rollout"),
     ] {
         assert!(QUICK.contains(from), "{from}");

@@ -34,14 +34,22 @@ impl Method for Grpo {
     }
 
     fn advantages(&self, group: &Group<'_>) -> Vec<Vec<f32>> {
-        let weigh = |advantage: f64| if advantage < 0.0 { advantage * self.negative } else { advantage };
-        let of_rollouts = relative(&group.rewards(), self.form).into_iter().map(weigh);
+        let of_rollouts = self.weighed(&group.rewards()).into_iter();
         let choices = group.rollouts.iter().map(|rollout| &rollout.choices);
         let spread = |(advantage, choices): (f64, &Vec<crate::rollout::Choice>)| {
             let one = |choice: &crate::rollout::Choice| if choice.turn < group.turn { 0.0 } else { advantage as f32 };
             choices.iter().map(one).collect()
         };
         of_rollouts.zip(choices).map(spread).collect()
+    }
+}
+
+impl Grpo {
+    /// The advantages of a group's rewards, those below zero at their weight.
+    #[must_use]
+    pub fn weighed(&self, rewards: &[f64]) -> Vec<f64> {
+        let weigh = |advantage: f64| if advantage < 0.0 { advantage * self.negative } else { advantage };
+        relative(rewards, self.form).into_iter().map(weigh).collect()
     }
 }
 
@@ -73,6 +81,11 @@ mod tests {
         let standardised = relative(&rewards, Advantage::Standardised);
         for (found, wanted) in standardised.iter().zip([1.5, -0.5, -0.5, -0.5]) {
             assert!((found - wanted).abs() < 1e-5, "{found} {wanted}");
+        }
+        // What speaks against weighs a fifth, what speaks for as before.
+        let lenient = Grpo { form: Advantage::MeanOnly, negative: 0.2 };
+        for (found, wanted) in lenient.weighed(&rewards).iter().zip([0.75, -0.05, -0.05, -0.05]) {
+            assert!((found - wanted).abs() < 1e-12, "{found} {wanted}");
         }
         // All alike: nothing, not a division by nothing.
         for form in [Advantage::MeanOnly, Advantage::Standardised] {

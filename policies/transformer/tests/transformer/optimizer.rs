@@ -82,7 +82,7 @@ fn training_is_the_same_bits_every_time() {
             model.set_threads(threads).unwrap();
             let mut optimizer = AdamW::new(&model, settings(muon)).unwrap();
             let last = train(&mut model, &mut optimizer, 0..20);
-            assert!(last < 3.0, "nothing was learnt: {last}, from {}", 61f32.ln());
+            assert!(last < 3.3, "nothing was learnt: {last}, from {}", 61f32.ln());
             weights(&model)
         };
         let one = run(1);

@@ -31,16 +31,16 @@ audit-page: plugins ## put known comparators, mutants and hacks on trial, and wr
 FUZZERS = fuzz-component fuzz-contract fuzz-suite fuzz-task fuzz-trace fuzz-values
 .PHONY: $(FUZZERS)
 $(FUZZERS): plugins ## one fuzzer with more cases: make fuzz-trace N=1000000 SEED=7
-	CASES=$(or $(N),100000) SEED=$(or $(SEED),0) $(CARGO) test -p tribunal-tests --test hostile -- --nocapture ::$(@:fuzz-%=%)
+	CASES=$(or $(N),100000) SEED=$(or $(SEED),0) $(CARGO) test --workspace --test hostile -- --nocapture ::$(@:fuzz-%=%)
 
 fuzz-sql: ## random queries, ours against SQLite: make fuzz-sql N=200000 SEED=7
-	QUERIES=$(or $(N),200000) SEED=$(SEED) $(CARGO) test -p tribunal-tests --test differential no_answer -- --nocapture
+	QUERIES=$(or $(N),200000) SEED=$(SEED) $(CARGO) test --workspace --test differential no_answer -- --nocapture
 
 fuzz-text: ## statements that are meant to break something: make fuzz-text N=1000000 SEED=7
-	STATEMENTS=$(or $(N),1000000) SEED=$(SEED) $(CARGO) test -p tribunal-tests --test fuzz_text no_statement -- --nocapture
+	STATEMENTS=$(or $(N),1000000) SEED=$(SEED) $(CARGO) test --workspace --test fuzz_text no_statement -- --nocapture
 
 reproducible: ## build guests in two places and compare their bytes (minutes)
-	$(CARGO) test -p tribunal-component --test guest -- --ignored
+	$(CARGO) test --workspace --test guest -- --ignored
 
 check: ## quick: formatting and lints
 	$(CARGO) fmt --all --check

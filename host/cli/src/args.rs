@@ -169,7 +169,7 @@ pub struct MachineArguments {
 
 #[derive(Debug, Args)]
 pub struct TrainArguments {
-    /// The recipe: `quick`, or a file
+    /// The recipe: `quick`, `full`, `taught`, or a file
     pub recipe: PathBuf,
     /// Another seed than the recipe's
     #[arg(long)]

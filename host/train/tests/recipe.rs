@@ -14,6 +14,14 @@ fn the_embedded_recipe_is_read_and_written_back() {
 }
 
 #[test]
+fn every_recipe_that_comes_along_is_read() {
+    let full = Recipe::parse(include_str!("../../../policies/recipes/full.toml")).unwrap();
+    assert_eq!((full.name.as_str(), full.evaluate.attempts), ("full", 20));
+    let taught = Recipe::parse(include_str!("../../../policies/recipes/taught.toml")).unwrap();
+    assert!(taught.name == "taught" && taught.grpo.is_none() && taught.sft.muon);
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     for (from, to, parts) in [
         ("seed = 1", "sead = 1", "line 4"),

@@ -27,7 +27,11 @@ use crate::{models, output, work};
 use folder::TrainingFolder;
 
 /// The recipes that come with the program.
-const EMBEDDED: [(&str, &str); 1] = [("quick", include_str!("../../../../../policies/recipes/quick.toml"))];
+const EMBEDDED: [(&str, &str); 3] = [
+    ("quick", include_str!("../../../../../policies/recipes/quick.toml")),
+    ("full", include_str!("../../../../../policies/recipes/full.toml")),
+    ("taught", include_str!("../../../../../policies/recipes/taught.toml")),
+];
 
 /// Runs the command.
 pub fn run(arguments: &TrainArguments) -> Result<bool> {

@@ -151,6 +151,8 @@ fn a_killed_run_goes_on(at: &Path) {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!run.join("report.html").exists(), "it was over before it could be killed");
+    // As if it had been killed within a write, which happens by chance only.
+    std::fs::write(run.join("traces/.half-a1b2c3"), "{").unwrap();
     let refused = said(at, &["run", "--policy", "all", "--tasks", TASKS, "--out", "killed/a"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("--resume"), "{}", refused.err);

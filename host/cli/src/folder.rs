@@ -340,12 +340,55 @@ fn cannot(what: &str, path: &Path) -> String {
     format!("cannot {what} {}", path.display())
 }
 
-/// Writes a file whole or not at all.
+/// What the names of files begin with that are not whole yet.
+const HALF: &str = ".half-";
+
+/// Writes a file whole or not at all. A process that is killed meanwhile leaves a file beside it,
+/// which [`sweep`] takes away.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let advice = || format!("cannot write {}; is the disk full, or the folder read-only?", path.display());
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(advice)?;
+    let mut file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder).with_context(advice)?;
     file.write_all(bytes).with_context(advice)?;
     file.persist(path).with_context(advice)?;
     Ok(())
+}
+
+/// Takes away what a killed process left half written in a folder and the folders below: files of
+/// [`write`], and the last line of `spent.jsonl` where its end is missing.
+pub fn sweep(folder: &Path) -> Result<()> {
+    for path in list(folder)? {
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() && !path.is_symlink() {
+            sweep(&path)?;
+        } else if name.to_string_lossy().starts_with(HALF) {
+            std::fs::remove_file(&path).with_context(|| cannot("remove", &path))?;
+        } else if name == "spent.jsonl" {
+            let text = std::fs::read(&path).with_context(|| cannot("read", &path))?;
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            if whole < text.len() {
+                write(&path, &text[..whole])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("traces/oracle");
+        std::fs::create_dir_all(&below).unwrap();
+        write(&below.join("whole.jsonl"), b"{}\n").unwrap();
+        std::fs::write(below.join(".half-a1b2c3"), "{").unwrap();
+        std::fs::write(folder.path().join("spent.jsonl"), "{\"a\":1}\n{\"a\"").unwrap();
+        sweep(folder.path()).unwrap();
+        assert_eq!(list(&below).unwrap(), [below.join("whole.jsonl")]);
+        assert_eq!(std::fs::read_to_string(folder.path().join("spent.jsonl")).unwrap(), "{\"a\":1}\n");
+        assert_eq!(list(folder.path()).unwrap(), [folder.path().join("spent.jsonl"), folder.path().join("traces")]);
+    }
 }

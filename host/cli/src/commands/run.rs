@@ -14,7 +14,7 @@ use tribunal_scripted::Scripted;
 use crate::args::RunArguments;
 use crate::commands::report;
 use crate::datasets::{Made, Workshop};
-use crate::folder::{self, LAYOUT, ModelFile, RefusedTask, RunFile, RunFolder};
+use crate::folder::{self, LAYOUT, ModelFile, RefusedTask, RunFile, RunFolder, sweep};
 use crate::models::{Entrant, Stint};
 use crate::{output, work};
 
@@ -128,6 +128,7 @@ fn resumed(path: &Path, file: &RunFile) -> Result<RunFolder> {
         bail!("{}: another run: {}; use --out for a new one", path.display(), differing.join("; "));
     }
     std::fs::create_dir_all(folder.at("traces")).with_context(|| format!("cannot make {}/traces", path.display()))?;
+    sweep(path)?;
     Ok(folder)
 }
 

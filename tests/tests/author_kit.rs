@@ -81,9 +81,14 @@ impl Desk {
 
     /// A call as JSON, with its exit code and its errors.
     fn call(&self, plugin: &str, input: &Json, more: &[&str]) -> (i32, Json, String) {
+        self.command("call", plugin, input, more)
+    }
+
+    /// The same of another command on a call.
+    fn command(&self, command: &str, plugin: &str, input: &Json, more: &[&str]) -> (i32, Json, String) {
         self.put("call.json", &input.to_string());
         let plugin = plugins().join(format!("{plugin}.wasm"));
-        let said = said(self.0.path(), &[&["call", plugin.to_str().unwrap(), "call.json", "--json"], more].concat());
+        let said = said(self.0.path(), &[&[command, plugin.to_str().unwrap(), "call.json", "--json"], more].concat());
         (said.code, serde_json::from_str(&said.out).unwrap_or(Json::Null), said.err)
     }
 }
@@ -122,6 +127,25 @@ fn a_call_tells_its_result_and_how_much_of_each_limit_it_took() {
     let (code, hidden, _) = desk.call("tool-query", &query("SELECT voided FROM invoices"), &on);
     assert_eq!((code, &hidden["result"]["failure"]["code"]), (1, &json!("unknown")));
     assert!(hidden["denials"][0].as_str().unwrap().starts_with("read of invoices.voided was tried"), "{hidden}");
+}
+
+/// What is a time differs from run to run; that each part holds the one before does not.
+#[test]
+fn a_bench_tells_part_by_part_what_a_call_costs() {
+    let desk = Desk::new();
+    let on = ["--data", "shop", "--calls", "20"];
+    let (code, found, err) = desk.command("bench", "tool-query", &query(SUM), &on);
+    assert_eq!(code, 0, "{err}");
+    let (_, called, _) = desk.call("tool-query", &query(SUM), &["--data", "shop"]);
+    assert_eq!(found["usage"]["fuel"], limit(&called, "fuel")["used"]);
+    assert_eq!((&found["call"]["runs"], &found["usage"]["statements"]), (&json!(20), &json!(1)));
+    for part in ["load", "instance", "guest", "call"] {
+        let times = ["least_ms", "median_ms", "p90_ms"].map(|name| found[part][name].as_f64().unwrap());
+        assert!(0.0 < times[0] && times.is_sorted(), "{part}: {times:?}");
+    }
+    // A call that fails costs something else, and is refused.
+    let (code, _, err) = desk.command("bench", "tool-query", &query("SELECT nothing FROM invoices"), &on);
+    assert!(code == 2 && err.contains("the call fails, so its cost says nothing"), "{err}");
 }
 
 #[test]

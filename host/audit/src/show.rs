@@ -206,7 +206,7 @@ impl Audit {
             title: title.to_owned(),
             about: about.to_owned(),
             grids,
-            notes: Vec::new(),
+            ..Section::default()
         };
         let mut findings = section(
             "findings",

@@ -30,6 +30,8 @@ pub enum Command {
     Run(RunArguments),
     /// Train a policy by a recipe, and compare it with the one that it started from
     Train(TrainArguments),
+    /// Set trainings side by side: what differs in their recipes, what each gained, how sure that is
+    Trainings(TrainingsArguments),
     /// Run traces again, call by call, and name the first step that differs
     Replay(ReplayArguments),
     /// Make the tasks of a suite and list them, with those that are refused and why
@@ -44,6 +46,8 @@ pub enum Command {
     Build(BuildArguments),
     /// Call a plugin once: what it gives, what it logs, and how much of each limit it uses
     Call(CallArguments),
+    /// Measure a plugin: loading, instantiating, a call's own work and its host calls, beside each other
+    Bench(BenchArguments),
     /// Turn foreign schemas and questions (a folder, or a SQLite file) into a suite, and judge every
     /// question
     Import(ImportArguments),
@@ -174,6 +178,9 @@ pub struct TrainArguments {
     /// Another seed than the recipe's
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Another value for a key of the recipe, as in --set grpo.kl=0.01; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
     /// The folder of the training [default: runs/train-RECIPE]
     #[arg(long)]
     pub out: Option<PathBuf>,
@@ -190,6 +197,25 @@ pub struct TrainArguments {
     pub device: DeviceArguments,
     #[command(flatten)]
     pub machine: MachineArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainingsArguments {
+    /// Folders of trainings; differences are told from the first one's recipe
+    #[arg(required = true)]
+    pub trainings: Vec<PathBuf>,
+    /// The group of tasks that figures are of, such as new-schema [default: those that decide]
+    #[arg(long)]
+    pub group: Option<String>,
+    /// Write the page here, curves included
+    #[arg(long)]
+    pub page: Option<PathBuf>,
+    /// Print JSON for machines instead of text for people
+    #[arg(long)]
+    pub json: bool,
+    /// Print Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
 }
 
 #[derive(Debug, Args)]
@@ -274,9 +300,9 @@ pub struct NewArguments {
     pub out: Option<PathBuf>,
 }
 
+/// Which plugin is called, with what, and on what.
 #[derive(Debug, Args)]
-#[command(after_help = CALL_CODES)]
-pub struct CallArguments {
+pub struct SubjectArguments {
     /// The component file
     pub file: PathBuf,
     /// The call, as JSON. A tool's: tool, arguments. A verifier's: submission, expectation, instruction,
@@ -301,21 +327,37 @@ pub struct CallArguments {
     /// What `now` is in data of your own
     #[arg(long, default_value = "2025-06-30")]
     pub clock: String,
-    /// Write every host call, with what it was given, to a file
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
-    pub record: Option<PathBuf>,
     /// Answer host calls from such a file, and name the first that differs; no data is read
     #[arg(long, value_name = "FILE", conflicts_with_all = ["schema", "data", "contract"])]
     pub replay: Option<PathBuf>,
-    /// Call it so often, each time anew, and tell how long it takes
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub repeat: u32,
     /// The folder of compiled plugins
     #[arg(long, env = "TRIBUNAL_CACHE")]
     pub cache: Option<PathBuf>,
     /// Print JSON for machines instead of text for people
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = CALL_CODES)]
+pub struct CallArguments {
+    #[command(flatten)]
+    pub subject: SubjectArguments,
+    /// Write every host call, with what it was given, to a file
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Call it so often, each time anew, and tell how long it takes
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeat: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    #[command(flatten)]
+    pub subject: SubjectArguments,
+    /// Calls to measure, each in a fresh instance
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(5..=100_000))]
+    pub calls: u32,
 }
 
 const CALL_CODES: &str = "Exit codes: 0 it gave a result; 1 it failed, broke, could not judge, or made other host \

@@ -348,7 +348,13 @@ const HALF: &str = ".half-";
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let advice = || format!("cannot write {}; is the disk full, or the folder read-only?", path.display());
-    let mut file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder).with_context(advice)?;
+    let mut builder = tempfile::Builder::new();
+    // As any file that a program writes: what a person may read of it is up to the umask.
+    #[cfg(unix)]
+    let usual = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(usual);
+    let mut file = builder.prefix(HALF).tempfile_in(folder).with_context(advice)?;
     file.write_all(bytes).with_context(advice)?;
     file.persist(path).with_context(advice)?;
     Ok(())

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
         Command::Train(train) => commands::train::run(&train),
+        Command::Trainings(trainings) => commands::trainings::run(&trainings),
         Command::Replay(replay) => commands::replay::run(&replay),
         Command::Tasks(tasks) => commands::tasks::run(&tasks),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::New(new) => commands::new::run(&new),
         Command::Build(build) => commands::build::run(&build),
         Command::Call(call) => commands::call::run(&call),
+        Command::Bench(bench) => commands::call::bench::run(&bench),
         Command::Import(import) => commands::import::run(&import),
         Command::Report(report) => commands::report::run(&report),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),

@@ -18,7 +18,7 @@ use crate::folder::{self, RunFolder};
 use crate::{output, work};
 
 /// Tasks that are made ready at a time: their data and the tokens that are read of them are large.
-const AT_ONCE: usize = 8;
+pub const AT_ONCE: usize = 8;
 
 /// A model with the name that its traces carry.
 pub struct Entrant {

@@ -91,6 +91,14 @@ impl Summary {
     }
 }
 
+impl Grid {
+    /// The table as Markdown, under its title.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        crate::comparison::markdown::table(self)
+    }
+}
+
 pub(crate) fn strings(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }

@@ -175,6 +175,15 @@ impl Jeffreys {
     }
 }
 
+/// The number that Student's t with so many degrees of freedom exceeds on either side with
+/// probability 0.05 in all. For |T| > t the beta variable nu / (nu + T^2), of parameters nu/2 and 1/2,
+/// is below nu / (nu + t^2).
+pub(crate) fn student(freedom: u64) -> f64 {
+    let freedom = ratio(freedom, 1);
+    let cut = quantile(2.0 * TAIL, freedom / 2.0, 0.5);
+    (freedom * (1.0 / cut - 1.0)).sqrt()
+}
+
 /// The band of a task that passed `k` of `n` judged attempts. None where there are none, or where
 /// `k` is above `n`.
 #[must_use]

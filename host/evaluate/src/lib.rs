@@ -26,12 +26,13 @@ mod sql;
 mod summary;
 mod text;
 mod training;
+pub mod trainings;
 
 pub use choose::Choice;
 pub use collect::Collector;
 pub use episode::EpisodeId;
 pub use grid::Grid;
-pub use page::{Document, ReportError, RunInfo, Section, comparison_page, page};
+pub use page::{Chart, Document, ReportError, RunInfo, Section, comparison_page, page};
 pub use summary::{
     Cell, Cost, FORMAT, Group, LeftOut, Outcome, PassAt, PolicySummary, Reason, Refused, Summary, Tally, Versions,
     Violation, Void,

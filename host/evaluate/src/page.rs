@@ -22,7 +22,7 @@ use crate::episode::{EpisodeId, NotWhole};
 use crate::summary::Summary;
 
 pub use compare::comparison_page;
-pub use document::{Document, Section};
+pub use document::{Chart, Document, Section};
 
 /// What the run says of itself. Nothing here depends on the machine or on how many jobs it used,
 /// so that the same run gives the same bytes anywhere.

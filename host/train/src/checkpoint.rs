@@ -23,7 +23,7 @@ use crate::recipe::Recipe;
 /// The file that says where a training stands.
 pub const STATE: &str = "state.json";
 const TOKENIZER: &str = "tokenizer.json";
-const RECIPE: &str = "recipe.toml";
+pub(crate) const RECIPE: &str = "recipe.toml";
 /// The version of the folder's layout.
 const FORMAT: u32 = 1;
 

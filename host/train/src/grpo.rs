@@ -7,7 +7,7 @@ use tribunal_transformer::{AdamW, Gradients, Model, Packed, Sampler};
 
 use crate::credit::{Group, Method};
 use crate::error::TrainError;
-use crate::lesson::Lesson;
+use crate::lesson::Lessons;
 use crate::passes::passes;
 use crate::pool::Pool;
 use crate::random::seed_of;
@@ -59,7 +59,7 @@ pub struct Tally {
 /// What breaks in the model.
 pub fn gather(
     sampler: &Sampler,
-    lessons: &[Lesson],
+    lessons: &dyn Lessons,
     pool: &mut Pool,
     recipe: &Recipe,
     grpo: &GrpoRecipe,
@@ -84,7 +84,7 @@ pub fn gather(
                 pool.note(task, rollout.reward.map(|reward| reward >= 1.0));
             }
             pool.entries[task].visited = update;
-            let group = group(lessons, task, &rollouts);
+            let group = group(lessons.id(task), &rollouts);
             let passed = rollouts.iter().filter(|rollout| rollout.reward == Some(1.0)).count();
             let kind = if passed == 0 {
                 0
@@ -111,7 +111,7 @@ pub fn gather(
 #[expect(clippy::too_many_arguments, reason = "one caller; they are the state of an update")]
 fn groups(
     sampler: &Sampler,
-    lessons: &[Lesson],
+    lessons: &dyn Lessons,
     tasks: &[usize],
     recipe: &Recipe,
     (size, grader): (u32, Grader),
@@ -119,28 +119,31 @@ fn groups(
     clock: &dyn Clock,
     gathered: &mut Gathered,
 ) -> Result<Vec<(usize, Vec<Rollout>)>, TrainError> {
-    let attempt = |task: usize, number: u32| {
-        let parts = ["rollout", &update.to_string(), &lessons[task].task().id.clone(), &number.to_string()];
-        Attempt { lesson: task, number, seed: seed_of(recipe.seed, &parts) }
+    let ready = lessons.ready(tasks)?;
+    let attempt = |lesson: usize, number: u32| {
+        let parts = ["rollout", &update.to_string(), lessons.id(tasks[lesson]), &number.to_string()];
+        Attempt { lesson, number, seed: seed_of(recipe.seed, &parts) }
     };
-    let mut attempts: Vec<Attempt> =
-        tasks.iter().flat_map(|task| (0..size).map(|number| attempt(*task, number))).collect();
+    let mut attempts: Vec<Attempt> = (0..tasks.len())
+        .flat_map(|lesson| (0..size).map(move |number| (lesson, number)))
+        .map(|(l, n)| attempt(l, n))
+        .collect();
     let mut groups: Vec<(usize, Vec<Rollout>)> = tasks.iter().map(|task| (*task, Vec::new())).collect();
     for refill in 0..=REFILLS {
-        let (rollouts, timing) = rollout::play(sampler, lessons, &attempts, &recipe.rollout, clock, &mut |_| {})?;
+        let (rollouts, timing) = rollout::play(sampler, &ready, &attempts, &recipe.rollout, clock, &mut |_| {})?;
         gathered.timing.add(&timing);
         attempts.clear();
         for mut rollout in rollouts {
-            let task = rollout.attempt.lesson;
+            let lesson = rollout.attempt.lesson;
             if grader == Grader::Naive && rollout.reward.is_some() {
-                rollout.reward = Some(lessons[task].naive_reward(&rollout.events));
+                rollout.reward = Some(ready[lesson].naive_reward(&rollout.events));
             }
             gathered.tally.count(&rollout);
             if matches!(rollout.verdict, Verdict::Void(_)) {
                 // Another attempt in its place, with random numbers of its own.
-                attempts.push(attempt(task, rollout.attempt.number % size + size * (refill + 1)));
-            } else if let Some((_, group)) = groups.iter_mut().find(|(other, _)| *other == task) {
-                group.push(rollout);
+                attempts.push(attempt(lesson, rollout.attempt.number % size + size * (refill + 1)));
+            } else {
+                groups[lesson].1.push(rollout);
             }
         }
         if attempts.is_empty() {
@@ -153,8 +156,8 @@ fn groups(
 
 /// The group of all attempts at a task.
 #[must_use]
-pub fn group<'a>(lessons: &'a [Lesson], task: usize, rollouts: &'a [Rollout]) -> Group<'a> {
-    Group { task: &lessons[task].task().id, role: "agent", turn: 0, rollouts: rollouts.iter().collect() }
+pub fn group<'a>(task: &'a str, rollouts: &'a [Rollout]) -> Group<'a> {
+    Group { task, role: "agent", turn: 0, rollouts: rollouts.iter().collect() }
 }
 
 impl Tally {
@@ -181,7 +184,7 @@ pub struct Learner<'a> {
     /// The starting policy, where the recipe wants a KL to it.
     pub reference: Option<&'a Model>,
     /// The lessons that the attempts are at.
-    pub lessons: &'a [Lesson],
+    pub lessons: &'a dyn Lessons,
     /// How credit is given.
     pub method: &'a dyn Method,
     /// The recipe.
@@ -205,7 +208,7 @@ impl Learner<'_> {
         let begun = clock.seconds();
         let mut update = Update::new(number, "grpo");
         let credited = credited(gathered, self.lessons, self.method);
-        let rate = self.recipe.learning_rate * (number as f64 / self.recipe.warmup.max(1) as f64).min(1.0);
+        let rate = self.recipe.rate(number);
         let share = credited.len().div_ceil(self.recipe.steps).max(1);
         let mut sums = Sums::default();
         for (step, part) in credited.chunks(share).enumerate() {
@@ -228,16 +231,17 @@ impl Learner<'_> {
         let total: f64 = all.clone().map(|advantage| f64::from(advantage.abs())).sum();
         update.set("advantage_size", total / all.count().max(1) as f64);
         update.set("learning_rate", rate);
+        update.set("tokens", credited.iter().map(|one| one.rollout.tokens.len()).sum::<usize>() as f64);
         update.set("groups_trained", gathered.groups.len() as f64);
         Ok(update)
     }
 }
 
 /// The rollouts with their advantages, groups taken in turn, so that every step sees many tasks.
-fn credited<'a>(gathered: &'a Gathered, lessons: &[Lesson], method: &dyn Method) -> Vec<Credited<'a>> {
+fn credited<'a>(gathered: &'a Gathered, lessons: &dyn Lessons, method: &dyn Method) -> Vec<Credited<'a>> {
     let mut of_groups: Vec<std::vec::IntoIter<Credited<'a>>> = Vec::new();
     for (task, rollouts) in &gathered.groups {
-        let advantages = method.advantages(&group(lessons, *task, rollouts));
+        let advantages = method.advantages(&group(lessons.id(*task), rollouts));
         let credited = rollouts.iter().zip(advantages).map(|(rollout, advantages)| Credited { rollout, advantages });
         of_groups.push(credited.collect::<Vec<_>>().into_iter());
     }

@@ -9,6 +9,7 @@ use tribunal_protocol::task::Task;
 
 use crate::error::TrainError;
 use crate::naive::Naive;
+use crate::rollout::each;
 
 /// A task that is ready to be played, with the grammar of its calls and the tokens of its opening.
 pub struct Lesson {
@@ -56,6 +57,64 @@ impl Lesson {
     #[must_use]
     pub fn fits(&self, context: usize) -> bool {
         self.opening.tokens().len() * 2 <= context
+    }
+}
+
+/// Tasks that are learned from, in a fixed order.
+pub trait Lessons {
+    /// The id of the task at a place.
+    fn id(&self, place: usize) -> &str;
+
+    /// The tasks at these places, ready to be played.
+    ///
+    /// # Errors
+    /// A task that cannot be made ready.
+    fn ready(&self, places: &[usize]) -> Result<Vec<Arc<Lesson>>, TrainError>;
+}
+
+impl Lessons for Vec<Arc<Lesson>> {
+    fn id(&self, place: usize) -> &str {
+        &self[place].task().id
+    }
+
+    fn ready(&self, places: &[usize]) -> Result<Vec<Arc<Lesson>>, TrainError> {
+        Ok(places.iter().map(|place| Arc::clone(&self[*place])).collect())
+    }
+}
+
+/// Tasks that are made ready when they are wanted, and let go after: a ready task holds the data of all
+/// of its instances and a grammar, megabytes together, and a pool has thousands of tasks.
+pub struct Shelf<'a> {
+    tasks: Vec<Task>,
+    make: &'a Make<'a>,
+}
+
+/// Makes a task ready.
+pub type Make<'a> = dyn Fn(&Task) -> Result<Lesson, TrainError> + Sync + 'a;
+
+impl<'a> Shelf<'a> {
+    /// A shelf of these tasks.
+    pub fn new(tasks: Vec<Task>, make: &'a Make<'a>) -> Shelf<'a> {
+        Shelf { tasks, make }
+    }
+
+    /// Its tasks.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+}
+
+impl Lessons for Shelf<'_> {
+    fn id(&self, place: usize) -> &str {
+        &self.tasks[place].id
+    }
+
+    fn ready(&self, places: &[usize]) -> Result<Vec<Arc<Lesson>>, TrainError> {
+        let mut made: Vec<(usize, Option<Result<Lesson, TrainError>>)> =
+            places.iter().map(|place| (*place, None)).collect();
+        each(&mut made, |(place, slot)| *slot = Some((self.make)(&self.tasks[*place])))?;
+        made.into_iter().map(|(_, slot)| Ok(Arc::new(slot.unwrap_or(Err(TrainError::Worker))?))).collect()
     }
 }
 

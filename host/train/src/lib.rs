@@ -29,14 +29,16 @@ mod served;
 pub mod sft;
 pub mod trajectory;
 mod update;
+mod values;
 
 pub use checkpoint::{Checkpoint, Progress, STATE};
 pub use error::TrainError;
 pub use health::Guard;
-pub use lesson::Lesson;
+pub use lesson::{Lesson, Lessons, Make, Shelf};
 pub use random::seed_of;
 pub use recipe::{
     Advantage, EvaluateRecipe, Grader, GrpoRecipe, ModelRecipe, PoolRecipe, Recipe, RolloutRecipe, Selection, SftRecipe,
 };
 pub use served::Served;
 pub use update::{Clock, Effort, Timing, Update};
+pub use values::with_values;

@@ -146,6 +146,13 @@ pub struct GrpoRecipe {
     /// Updates of linear warm-up.
     #[serde(default)]
     pub warmup: u64,
+    /// Whether the rate falls, after the warm-up, in a line towards zero at the last update: late
+    /// steps then undo less of what early ones learned.
+    #[serde(default)]
+    pub decay: bool,
+    /// Whether matrices of hidden layers step as in Muon, see [`SftRecipe::muon`].
+    #[serde(default)]
+    pub muon: bool,
     /// How verdicts become advantages.
     #[serde(default)]
     pub advantage: Advantage,
@@ -234,6 +241,21 @@ pub struct EvaluateRecipe {
     pub temperature: Option<f32>,
     /// The seed of these tasks: the same for trainings by other seeds, so that they can be compared.
     pub seed: u64,
+}
+
+impl GrpoRecipe {
+    /// The learning rate of an update, counted from 1: a linear warm-up, then level or, with `decay`,
+    /// a line that would reach zero one update after the last.
+    #[must_use]
+    pub fn rate(&self, number: u64) -> f64 {
+        let risen = (number as f64 / self.warmup.max(1) as f64).min(1.0);
+        if !self.decay || number <= self.warmup {
+            return self.learning_rate * risen;
+        }
+        let falling = self.updates.saturating_sub(self.warmup) + 1;
+        let left = (self.updates + 1).saturating_sub(number);
+        self.learning_rate * left as f64 / falling as f64
+    }
 }
 
 impl Default for PoolRecipe {

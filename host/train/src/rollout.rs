@@ -2,6 +2,8 @@
 //! takes the calls on all cores, and so on until each has ended. What an episode does depends on
 //! its seed alone, not on which others are under way.
 
+use std::borrow::Borrow;
+
 use tribunal_dialogue::Transcript;
 use tribunal_episode::Episode;
 use tribunal_protocol::event::Event;
@@ -86,9 +88,9 @@ struct Live<'a> {
 ///
 /// # Errors
 /// What breaks in the model or the grammar. What breaks in an episode voids that episode alone.
-pub fn play(
+pub fn play<L: Borrow<Lesson>>(
     sampler: &Sampler,
-    lessons: &[Lesson],
+    lessons: &[L],
     attempts: &[Attempt],
     recipe: &RolloutRecipe,
     clock: &dyn Clock,
@@ -101,15 +103,16 @@ pub fn play(
 ///
 /// # Errors
 /// As [`play`].
-pub fn play_as(
+pub fn play_as<L: Borrow<Lesson>>(
     name: &str,
     sampler: &Sampler,
-    lessons: &[Lesson],
+    lessons: &[L],
     attempts: &[Attempt],
     recipe: &RolloutRecipe,
     clock: &dyn Clock,
     done: &mut dyn FnMut(&Rollout),
 ) -> Result<(Vec<Rollout>, Timing), TrainError> {
+    let lessons: Vec<&Lesson> = lessons.iter().map(Borrow::borrow).collect();
     let mut timing = Timing::default();
     let mut ended: Vec<Option<Rollout>> = attempts.iter().map(|_| None).collect();
     let mut waiting = attempts.iter().enumerate();
@@ -121,7 +124,7 @@ pub fn play_as(
         while live.len() < recipe.width
             && let Some((place, attempt)) = waiting.next()
         {
-            let mut one = start(name, sampler, lessons, *attempt, &mut read)?;
+            let mut one = start(name, sampler, &lessons, *attempt, &mut read)?;
             one.spent.seconds = -begun;
             live.push((place, one));
         }
@@ -163,11 +166,11 @@ pub fn play_as(
 fn start<'a>(
     name: &str,
     sampler: &Sampler,
-    lessons: &'a [Lesson],
+    lessons: &[&'a Lesson],
     attempt: Attempt,
     read: &mut Option<(usize, Row)>,
 ) -> Result<Live<'a>, TrainError> {
-    let lesson = &lessons[attempt.lesson];
+    let lesson = lessons[attempt.lesson];
     let before = read.take().filter(|(index, _)| *index == attempt.lesson);
     let known = if before.is_some() { lesson.opening.tokens().len() } else { 0 };
     let base = match before {
@@ -291,7 +294,7 @@ fn finish(over: Vec<(usize, Live<'_>)>) -> Result<Vec<(usize, Rollout)>, TrainEr
 const STACK_BYTES: usize = 64 << 20;
 
 /// Does `work` for every item, on all cores.
-fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) -> Result<(), TrainError> {
+pub(crate) fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) -> Result<(), TrainError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let share = items.len().div_ceil(cores).max(1);
     std::thread::scope(|scope| {

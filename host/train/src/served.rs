@@ -1,6 +1,7 @@
 //! Models that are served: a checkpoint of ours, or a model that others trained with its own
 //! tokenizer and chat marks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,9 +9,9 @@ use tribunal_dialogue::Codec;
 use tribunal_protocol::digest::Digest;
 use tribunal_transformer::{Device, Model, pretrained};
 
-use crate::checkpoint::{Checkpoint, STATE};
+use crate::checkpoint::{Checkpoint, RECIPE, STATE};
 use crate::error::TrainError;
-use crate::recipe::RolloutRecipe;
+use crate::recipe::{Recipe, RolloutRecipe};
 
 /// The file that makes a folder a Hugging Face folder.
 const CONFIG: &str = "config.json";
@@ -53,6 +54,36 @@ impl Served {
             return Err(TrainError::checkpoint(path, format!("the tokenizer has {tokens} tokens, the model {vocab}")));
         }
         Ok(Served { model, codec, rollout, digest: digest(path)? })
+    }
+
+    /// A checkpoint folder as the bytes of one safetensors file: its weights, with the tokenizer and the
+    /// recipe in the header. How it came about (optimizer, pool) stays behind.
+    ///
+    /// # Errors
+    /// [`TrainError::Checkpoint`] where the folder is no checkpoint.
+    pub fn pack(folder: &Path) -> Result<Vec<u8>, TrainError> {
+        let Checkpoint { model, codec, recipe, .. } = Checkpoint::load(folder, &Device::Cpu)?;
+        let texts = BTreeMap::from([(TOKENIZER.to_owned(), codec.to_json()), (RECIPE.to_owned(), recipe.to_toml()?)]);
+        Ok(model.to_bytes(&texts)?)
+    }
+
+    /// Reads what [`Served::pack`] gave, all in memory.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn unpack(bytes: &[u8], device: &Device) -> Result<Served, TrainError> {
+        let (model, texts) = Model::from_bytes(bytes, device)?;
+        let text = |name: &str| {
+            texts.get(name).ok_or_else(|| TrainError::checkpoint("a packed policy", format!("no {name} in it")))
+        };
+        let codec = Arc::new(Codec::from_json(text(TOKENIZER)?)?);
+        let recipe = Recipe::parse(text(RECIPE)?)?;
+        if model.shape().vocab < codec.vocabulary() {
+            let (tokens, vocab) = (codec.vocabulary(), model.shape().vocab);
+            let why = format!("the tokenizer has {tokens} tokens, the model {vocab}");
+            return Err(TrainError::checkpoint("a packed policy", why));
+        }
+        Ok(Served { model, codec, rollout: recipe.rollout, digest: Digest::of(bytes) })
     }
 }
 

@@ -39,3 +39,23 @@ fn what_is_wrong_is_named() {
         assert!(fault.contains(parts), "{to}: {fault}");
     }
 }
+
+/// By hand: two updates of warm-up, then 34/35, 33/35, .. of the rate, 1/35 at the last of 36.
+#[test]
+fn the_rate_rises_and_falls_in_lines() {
+    let mut grpo = Recipe::parse(QUICK).unwrap().grpo.unwrap();
+    (grpo.learning_rate, grpo.warmup, grpo.updates) = (1.0, 2, 36);
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+    for (decay, number, expected) in [
+        (false, 1, 0.5),
+        (false, 2, 1.0),
+        (false, 36, 1.0),
+        (true, 1, 0.5),
+        (true, 2, 1.0),
+        (true, 3, 34.0 / 35.0),
+        (true, 36, 1.0 / 35.0),
+    ] {
+        grpo.decay = decay;
+        close(grpo.rate(number), expected);
+    }
+}

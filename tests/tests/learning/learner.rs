@@ -1,6 +1,8 @@
 //! Policy optimisation in memory: what is gathered, what is learned from it, and that a checkpoint
 //! between two updates changes nothing.
 
+use std::sync::Arc;
+
 use tribunal_protocol::limits::Limits;
 use tribunal_protocol::verdict::{Score, Verdict};
 use tribunal_tests::analytics::stage_under;
@@ -22,7 +24,7 @@ fn lively(group: u32) -> Recipe {
     recipe
 }
 
-fn gathered(model: &Model, lessons: &[Lesson], recipe: &Recipe, update: u64) -> Gathered {
+fn gathered(model: &Model, lessons: &Vec<Arc<Lesson>>, recipe: &Recipe, update: u64) -> Gathered {
     let sampler = Sampler::new(model).unwrap();
     let mut pool = Pool::new(lessons.iter().map(|lesson| lesson.task().id.clone()));
     gather(&sampler, lessons, &mut pool, recipe, recipe.grpo.as_ref().unwrap(), update, &Still).unwrap()
@@ -38,7 +40,13 @@ fn with_a_success(mut gathered: Gathered) -> Gathered {
     gathered
 }
 
-fn learn(model: &mut Model, optimizer: &mut AdamW, lessons: &[Lesson], gathered: &Gathered, number: u64) -> Update {
+fn learn(
+    model: &mut Model,
+    optimizer: &mut AdamW,
+    lessons: &Vec<Arc<Lesson>>,
+    gathered: &Gathered,
+    number: u64,
+) -> Update {
     let recipe = recipe().grpo.unwrap();
     let method = &Grpo { form: Advantage::MeanOnly, negative: 1.0 };
     let learner = Learner { reference: None, lessons, method, recipe: &recipe };

@@ -32,6 +32,8 @@ fn a_tiny_training() {
     all_four_read_and_write_the_same_bytes(at);
     other_weights_are_another_run(at);
     what_was_spent_is_compared(at);
+    trainings_stand_side_by_side(at);
+    a_policy_that_nobody_reads_is_evaluated(at);
 }
 
 /// Nothing is left out of a run because a model cannot read it.
@@ -241,4 +243,86 @@ fn what_was_spent_is_compared(at: &Path) {
     let compared = said(at, &compared);
     let json: serde_json::Value = serde_json::from_str(&compared.out).unwrap();
     assert!(json["decision"].is_object(), "{}", compared.err);
+}
+
+/// The seeds of one recipe have a mean; what differs from the first recipe is named; other tasks are
+/// refused.
+fn trainings_stand_side_by_side(at: &Path) {
+    let start = ["train", "tiny.toml", "--start", "whole/sft", "--out"];
+    for (out, set) in [("steeper", "grpo.learning_rate=0.02"), ("elsewhere", "evaluate.tasks=4")] {
+        let trained = said(at, &[&start[..], &[out, "--set", set]].concat());
+        assert_eq!(trained.code, 0, "{}", trained.err);
+    }
+    let table = ["trainings", "whole", "other", "steeper"];
+    let found = said(at, &[&table[..], &["--json", "--page", "side.html"]].concat());
+    assert_eq!(found.code, 0, "{}", found.err);
+    let found: serde_json::Value = serde_json::from_str(&found.out).unwrap();
+    let recipes = found["recipes"].as_array().unwrap();
+    assert_eq!(recipes.len(), 2, "two seeds of one recipe, and another");
+    assert_eq!((&recipes[0]["gain"]["seeds"], &recipes[0]["differs"]), (&2.into(), &serde_json::json!([])));
+    assert_eq!(recipes[1]["differs"], serde_json::json!(["grpo.learning_rate = 0.02"]));
+    assert_eq!(recipes[1]["gain"], serde_json::Value::Null);
+    // Policy optimisation alone was trained there: its tokens are those of its updates.
+    let updates = std::fs::read_to_string(at.join("steeper/updates.jsonl")).unwrap();
+    let updates: Vec<serde_json::Value> = updates.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(updates.iter().all(|update| update["phase"] == "grpo"));
+    let tokens: f64 = updates.iter().map(|update| update["tokens"].as_f64().unwrap()).sum();
+    assert_eq!(recipes[1]["trainings"][0]["trained_tokens"], tokens);
+    let page = std::fs::read_to_string(at.join("side.html")).unwrap();
+    assert!(page.contains("steeper") && page.contains("<svg class=\"plot\""));
+    let again = said(at, &[&table[..], &["--page", "again.html", "--markdown"]].concat());
+    assert!(again.out.starts_with("## ") && again.out.contains("| mean of 2 seeds |"), "{}", again.out);
+    assert_eq!(std::fs::read_to_string(at.join("again.html")).unwrap(), page);
+    for (arguments, why) in [
+        (&["trainings", "whole", "elsewhere"][..], "elsewhere: evaluated on other tasks than whole"),
+        (&["trainings", "whole", "--group", "nowhere"], "no group of tasks is called nowhere; there are decisive"),
+        (&["trainings", "run"], "the folder of a training expected"),
+        (&["train", "tiny.toml", "--out", "new", "--set", "grpo.rates=1"], "rates"),
+    ] {
+        let refused = said(at, arguments);
+        assert_eq!(refused.code, 2, "{arguments:?}");
+        assert!(refused.err.contains(why), "{arguments:?}: {}", refused.err);
+    }
+}
+
+/// A vendor's checkpoint and an organiser's tasks meet on a host; what leaves are the passes that a run
+/// in the open has.
+fn a_policy_that_nobody_reads_is_evaluated(at: &Path) {
+    let done = |arguments: &[&str]| {
+        let said = said(at, arguments);
+        assert_eq!(said.code, 0, "{arguments:?}: {}", said.err);
+        said
+    };
+    done(&["run", "--suite", "primer", "--tasks", "12", "--policy", "oracle,m=whole/final", "--out", "open"]);
+    done(&["keygen", "host", "--host"]);
+    done(&["keygen", "key"]);
+    for (file, out) in [("open/tasks.jsonl", "tasks.encrypted"), ("whole/final", "model.encrypted")] {
+        done(&["encrypt", file, "--to", "host.pub", "--out", out]);
+    }
+    std::fs::write(at.join("disclosure.toml"), "format = 1\nshow = \"per-task\"\n").unwrap();
+    let blind = ["evaluate-blind", "tasks.encrypted", "--suite", "primer", "--host-key", "host", "--key", "key"];
+    let blind = [&blind[..], &["--disclosure", "disclosure.toml", "--policy", "oracle", "--out", "out.json"]].concat();
+    let told = done(&[&blind[..], &["--model", "m=model.encrypted", "--json"]].concat());
+    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    for policy in ["oracle", "m"] {
+        let mut open = BTreeMap::new();
+        for path in std::fs::read_dir(at.join("open/traces").join(policy)).unwrap() {
+            let events = tribunal_trace::read(&std::fs::read(path.unwrap().path()).unwrap()).unwrap();
+            let Some(Event::End(end)) = events.last() else { unreachable!() };
+            let passed = u64::from(end.verdict.passed());
+            open.insert(tribunal_trace::header(&events).unwrap().task.clone(), serde_json::json!(passed));
+        }
+        assert_eq!(open.len(), 12);
+        let tasks = told["policies"][policy]["tasks"].as_object().unwrap();
+        let blind: BTreeMap<_, _> = tasks.iter().map(|(task, count)| (task.clone(), count["passed"].clone())).collect();
+        assert_eq!(blind, open, "{policy}");
+    }
+    for (model, why) in [
+        ("model.encrypted", "NAME=FILE expected"),
+        ("oracle=model.encrypted", "another policy is called oracle"),
+        ("m=tasks.encrypted", "tasks.encrypted: "),
+    ] {
+        let refused = said(at, &[&blind[..], &["--model", model]].concat());
+        assert!(refused.code == 2 && refused.err.contains(why), "{model}: {}", refused.err);
+    }
 }

@@ -104,7 +104,8 @@ pub fn model() -> Model {
 }
 
 /// The tasks as lessons on a stage.
-pub fn lessons(stage: &Stage, codec: &Arc<Codec>) -> Vec<Lesson> {
-    let lesson = |task: &Task| Lesson::new(Prepared::new(stage, Arc::new(task.clone())).unwrap(), codec, true).unwrap();
+pub fn lessons(stage: &Stage, codec: &Arc<Codec>) -> Vec<Arc<Lesson>> {
+    let ready = |task: &Task| Prepared::new(stage, Arc::new(task.clone())).unwrap();
+    let lesson = |task: &Task| Arc::new(Lesson::new(ready(task), codec, true).unwrap());
     kinds().1.iter().map(lesson).collect()
 }

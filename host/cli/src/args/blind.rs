@@ -28,7 +28,8 @@ pub struct LockArguments {
 
 #[derive(Debug, Args)]
 pub struct EncryptArguments {
-    /// The file: the tasks.jsonl of a run folder, or a component
+    /// The file: the tasks.jsonl of a run folder, or a component; or the folder of a checkpoint, which
+    /// becomes one file
     pub file: PathBuf,
     /// The public key of the host that may read it
     #[arg(long, value_name = "FILE")]
@@ -57,6 +58,9 @@ pub struct EvaluateBlindArguments {
     /// Which scripted policies, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "oracle,no-op,echo,guesser,spammer")]
     pub policy: Vec<String>,
+    /// An encrypted checkpoint that plays too, under this name; may be given several times
+    #[arg(long, value_name = "NAME=FILE")]
+    pub model: Vec<String>,
     /// How often each task is tried
     #[arg(long, default_value_t = 1)]
     pub attempts: u32,

@@ -72,7 +72,8 @@ fn protocol(path: Option<&Path>) -> Result<Protocol> {
     Protocol::read(&text).with_context(|| path.display().to_string())
 }
 
-fn training(folder: &Path) -> Result<Training> {
+/// Reads the updates of a training.
+pub fn training(folder: &Path) -> Result<Training> {
     let path = folder.join("updates.jsonl");
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}; `tribunal train` writes it", path.display()))?;

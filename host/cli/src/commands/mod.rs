@@ -17,3 +17,4 @@ pub mod run;
 pub mod seal;
 pub mod tasks;
 pub mod train;
+pub mod trainings;

@@ -41,7 +41,8 @@ impl Comparison {
     }
 }
 
-fn table(grid: &Grid) -> String {
+/// A table under its title.
+pub(crate) fn table(grid: &Grid) -> String {
     let mut text = format!("## {}\n\n", cell(&grid.title));
     let row = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();

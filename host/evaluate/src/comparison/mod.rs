@@ -9,7 +9,7 @@ mod build;
 mod cost;
 mod cost_grid;
 pub(crate) mod grids;
-mod markdown;
+pub(crate) mod markdown;
 mod pairs;
 mod scores;
 mod show;

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use super::chart::{Axes, ChartView, Line, Size};
 use super::{ReportError, render};
 use crate::grid::Grid;
+use crate::text::shown;
 
 /// A page: what was found on top, then sections of tables and notes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// What kind of page it is, in a word: `audit`.
     pub what: String,
@@ -27,7 +29,7 @@ pub struct Document {
 }
 
 /// A section of a [`Document`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
     /// Its anchor: lower-case letters.
     pub id: String,
@@ -37,8 +39,23 @@ pub struct Section {
     pub about: String,
     /// Tables.
     pub grids: Vec<Grid>,
+    /// Charts.
+    pub charts: Vec<Chart>,
     /// Texts as they are, each under a heading.
     pub notes: Vec<(String, String)>,
+}
+
+/// Lines over a plane; the first is drawn whole, the others dashed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// What runs to the right.
+    pub x: String,
+    /// Whether what runs upwards is a share, from 0 to 100 %.
+    pub share: bool,
+    /// Lines by their names.
+    pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 #[derive(Serialize)]
@@ -64,7 +81,14 @@ struct SectionView<'d> {
     title: &'d str,
     about: &'d str,
     grids: Vec<GridView<'d>>,
+    charts: Vec<PlotView<'d>>,
     notes: &'d [(String, String)],
+}
+
+#[derive(Serialize)]
+struct PlotView<'d> {
+    title: &'d str,
+    plot: ChartView,
 }
 
 #[derive(Serialize)]
@@ -82,6 +106,23 @@ impl<'d> GridView<'d> {
     }
 }
 
+const PLOT: Size = Size { width: 470.0, height: 240.0, names: 70.0 };
+
+impl<'d> PlotView<'d> {
+    /// None where no line has a point.
+    fn of(chart: &'d Chart) -> Option<PlotView<'d>> {
+        let classes = std::iter::once("line candidate").chain(std::iter::repeat("line baseline dashed"));
+        let line = |((name, points), class): (&(String, Vec<(f64, f64)>), &'static str)| Line {
+            name: shown(name, 24),
+            class,
+            points: points.clone(),
+        };
+        let lines: Vec<Line> = chart.lines.iter().zip(classes).map(line).collect();
+        let axes = Axes { title: &chart.title, x: &chart.x, y: "", share: chart.share, marks: &[] };
+        Some(PlotView { title: &chart.title, plot: ChartView::of(axes, &lines, PLOT)? })
+    }
+}
+
 impl Document {
     /// The page, self-contained and without scripts; the same document gives the same bytes.
     ///
@@ -93,6 +134,7 @@ impl Document {
             title: &section.title,
             about: &section.about,
             grids: section.grids.iter().map(GridView::of).collect(),
+            charts: section.charts.iter().filter_map(PlotView::of).collect(),
             notes: &section.notes,
         });
         let view = DocumentView {
@@ -120,6 +162,12 @@ mod tests {
         let section = Section {
             id: "a".to_owned(),
             grids: vec![grid],
+            charts: vec![Chart {
+                title: evil.clone(),
+                x: evil.clone(),
+                share: false,
+                lines: vec![(evil.clone(), vec![(1.0, 2.0), (2.0, 3.0)])],
+            }],
             notes: vec![(evil.clone(), evil.clone())],
             ..Section::default()
         };

@@ -73,7 +73,12 @@ impl Model {
     }
 }
 
-fn take(tensors: &mut BTreeMap<String, Tensor>, path: &Path, name: &str, dims: &[usize]) -> Result<Vec<f32>> {
+pub(super) fn take(
+    tensors: &mut BTreeMap<String, Tensor>,
+    path: &Path,
+    name: &str,
+    dims: &[usize],
+) -> Result<Vec<f32>> {
     let tensor = tensors.remove(name).ok_or_else(|| Error::file(path, format!("the weight `{name}` is missing")))?;
     if tensor.dims() != dims {
         return Err(Error::file(path, format!("`{name}` has shape {:?}, the model wants {dims:?}", tensor.dims())));

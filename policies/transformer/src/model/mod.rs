@@ -11,6 +11,7 @@ use crate::scores::{Measured, Source};
 use crate::{Packed, Result, Scores, Shape, composed};
 
 mod adapters;
+mod bytes;
 mod copying;
 mod files;
 pub(crate) mod layout;

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use tribunal_transformer::{Device, Error, Mask, Model, Packed, Shape};
 
 use crate::fixture::{model, shape, weights};
@@ -110,4 +112,22 @@ fn a_fresh_model_with_earlier_tokens_can_copy() {
     let (with, without) = (of_what_stands_twice(2), of_what_stands_twice(0));
     assert!(with > chance + 1.0, "{with} against {chance}");
     assert!(without < chance + 0.2, "{without} against {chance}");
+}
+
+#[test]
+fn a_model_comes_back_from_its_bytes_and_nothing_else_does() {
+    let model = Model::new(shape(), 3, &Device::Cpu).unwrap();
+    let texts = BTreeMap::from([("a".to_owned(), "é\n\"".to_owned()), ("b".to_owned(), String::new())]);
+    let bytes = model.to_bytes(&texts).unwrap();
+    assert_eq!(bytes, model.to_bytes(&texts).unwrap(), "the same bytes each time");
+    let (read, found) = Model::from_bytes(&bytes, &Device::Cpu).unwrap();
+    assert_eq!(found, texts);
+    assert_eq!(read.to_bytes(&texts).unwrap(), bytes);
+    for broken in [&bytes[..bytes.len() - 1], &bytes[..40], b"", b"a text"] {
+        let why = Model::from_bytes(broken, &Device::Cpu).unwrap_err().to_string();
+        assert!(why.starts_with("the policy's bytes: "), "{why}");
+    }
+    // Safetensors of somebody else's, without any tensor.
+    let why = Model::from_bytes(b"\x02\0\0\0\0\0\0\0{}", &Device::Cpu).unwrap_err().to_string();
+    assert!(why.contains("no policy of ours"), "{why}");
 }

@@ -19,7 +19,7 @@ use tribunal_sandbox::{Between, Plugin};
 use super::file::ChangesFile;
 use super::session::Taped;
 use super::tape::{self, Asked, Gave, HostCall, Tape};
-use crate::args::CallArguments;
+use crate::args::SubjectArguments;
 use crate::commands::check;
 use crate::datasets::Opened;
 use crate::output;
@@ -46,7 +46,7 @@ pub enum Ground {
 impl Ground {
     /// Data as the arguments name it, under request ∩ grant; `work` makes the last state of the first.
     /// Gives the limits with the contract's budgets in their places.
-    pub fn data(arguments: &CallArguments, plugin: &Plugin, work: &[String]) -> Result<(Ground, Limits)> {
+    pub fn data(arguments: &SubjectArguments, plugin: &Plugin, work: &[String]) -> Result<(Ground, Limits)> {
         let snapshot = snapshot(arguments)?.with_memo(0);
         let granted = match &arguments.contract {
             Some(path) => Contract::parse(&check::text(path)?).with_context(|| path.display().to_string())?,
@@ -98,7 +98,7 @@ impl Ground {
     }
 }
 
-fn snapshot(arguments: &CallArguments) -> Result<Snapshot> {
+fn snapshot(arguments: &SubjectArguments) -> Result<Snapshot> {
     if let Some(named) = &arguments.schema {
         let opened = Opened::open(&arguments.suite)?;
         let all = opened.schemas();

@@ -1,5 +1,6 @@
 //! `tribunal call`: one call of a plugin, on data or on a recording of its host calls.
 
+pub mod bench;
 mod file;
 mod ground;
 mod input;
@@ -8,6 +9,7 @@ mod show;
 mod tape;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use tribunal_protocol::failure::Failure;
@@ -19,9 +21,9 @@ use tribunal_protocol::verdict::Score;
 use tribunal_sandbox::{Log, Plugin, ReplyInput, ToolInput, ToolOutput, VerifyInput};
 use tribunal_train::Clock as _;
 
-use crate::args::CallArguments;
+use crate::args::{CallArguments, SubjectArguments};
 use crate::work::Stopwatch;
-use crate::{output, plugins};
+use crate::{folder, output, plugins};
 use ground::Ground;
 use input::{Call, Input};
 use tape::{FORMAT, Head, Tape};
@@ -57,34 +59,54 @@ pub struct Called {
     pub seconds: f64,
 }
 
+/// A plugin that is ready to be called.
+struct Subject {
+    plugin: Arc<Plugin>,
+    input: Input,
+    ground: Ground,
+    limits: Limits,
+}
+
+impl Subject {
+    fn open(arguments: &SubjectArguments) -> Result<Subject> {
+        let most = Limits::default();
+        let bytes = plugins::read(&arguments.file, &most)?;
+        let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most)?;
+        let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
+        let input = input::read(&arguments.input, &plugin)?;
+        let (ground, mut limits) = match &arguments.replay {
+            Some(path) => recorded(path, &plugin)?,
+            None => {
+                let work: &[String] = if let Call::Verify { work, .. } = &input.call { work } else { &[] };
+                Ground::data(arguments, &plugin, work)?
+            }
+        };
+        if let (Call::Verify { evidence, .. }, None) = (&input.call, &arguments.replay) {
+            // As in an episode: a large answer takes longer to judge.
+            limits.fuel = limits.fuel.saturating_add(tribunal_episode::fuel_for(&evidence.submission));
+        }
+        Ok(Subject { plugin, input, ground, limits })
+    }
+
+    fn call(&self) -> Called {
+        once(&self.plugin, &self.input, &self.ground, &self.limits)
+    }
+}
+
 /// Runs the command. The answer is no where the plugin gave no result, or asked its host for
 /// something else than was recorded.
 pub fn run(arguments: &CallArguments) -> Result<bool> {
-    let most = Limits::default();
-    let bytes = plugins::read(&arguments.file, &most)?;
-    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most)?;
-    let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
-    let input = input::read(&arguments.input, &plugin)?;
-    let (ground, mut limits) = match &arguments.replay {
-        Some(path) => recorded(path, &plugin)?,
-        None => {
-            let work: &[String] = if let Call::Verify { work, .. } = &input.call { work } else { &[] };
-            Ground::data(arguments, &plugin, work)?
-        }
-    };
-    if let (Call::Verify { evidence, .. }, None) = (&input.call, &arguments.replay) {
-        // As in an episode: a large answer takes longer to judge.
-        limits.fuel = limits.fuel.saturating_add(tribunal_episode::fuel_for(&evidence.submission));
-    }
-    let first = once(&plugin, &input, &ground, &limits);
-    let more = (1..arguments.repeat).map(|_| once(&plugin, &input, &ground, &limits).seconds);
+    let subject = Subject::open(&arguments.subject)?;
+    let first = subject.call();
+    let more = (1..arguments.repeat).map(|_| subject.call().seconds);
     let seconds: Vec<f64> = std::iter::once(first.seconds).chain(more).collect();
+    let Subject { plugin, limits, .. } = &subject;
     if let Some(path) = &arguments.record {
-        record(path, &plugin, &limits, &first.tape)?;
+        record(path, plugin, limits, &first.tape)?;
     }
-    let difference = arguments.replay.as_ref().and_then(|_| first.tape.difference());
-    let report = show::Report { plugin: &plugin, called: &first, limits: &limits, seconds, difference };
-    if arguments.json {
+    let difference = arguments.subject.replay.as_ref().and_then(|_| first.tape.difference());
+    let report = show::Report { plugin, called: &first, limits, seconds, difference };
+    if arguments.subject.json {
         output::json(&report.json())?;
     } else {
         report.text();
@@ -160,5 +182,5 @@ fn recorded(path: &Path, plugin: &Plugin) -> Result<(Ground, Limits)> {
 fn record(path: &Path, plugin: &Plugin, limits: &Limits, tape: &Tape) -> Result<()> {
     let head = Head { tape: FORMAT, plugin: plugin.name().to_owned(), kind: plugin.kind(), limits: limits.clone() };
     let text = tape::write(&head, &tape.calls())?;
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    folder::write(path, text.as_bytes())
 }

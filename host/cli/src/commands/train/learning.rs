@@ -6,14 +6,18 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use tribunal_dialogue::Codec;
+use tribunal_episode::Prepared;
+use tribunal_protocol::task::Task;
 use tribunal_train::credit::grpo::Grpo;
 use tribunal_train::pool::Pool;
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Sample;
-use tribunal_train::{Checkpoint, GrpoRecipe, Lesson, Progress, Update, grpo, seed_of, sft};
+use tribunal_train::{
+    Checkpoint, GrpoRecipe, Lesson, Lessons as _, Make, Progress, Shelf, TrainError, Update, grpo, seed_of, sft,
+};
 use tribunal_transformer::{AdamW, Model, Sampler, Settings};
 
-use super::samples::{self, Start, Watched};
+use super::samples::{Start, Watched};
 use super::{Job, stopped};
 use crate::datasets::Workshop;
 use crate::folder::write;
@@ -21,6 +25,9 @@ use crate::output;
 
 /// Steps of supervised fine-tuning between checkpoints.
 const SFT_CHECKPOINT: u64 = 50;
+
+/// Tasks that are ready at the same time while a pool is made and probed.
+const AT_ONCE: usize = 64;
 
 /// Steps of supervised fine-tuning between measurements of what is watched.
 const WATCH: u64 = 250;
@@ -106,8 +113,8 @@ fn before_optimising(job: &Job<'_>, checkpoint: &mut Checkpoint) -> Result<()> {
     checkpoint.progress.sft_done = true;
     checkpoint.save(&job.folder.at("sft"))?;
     // Policy optimisation starts with moments of its own.
-    let clip = job.recipe.grpo.as_ref().map_or(1.0, |grpo| grpo.clip);
-    let settings = Settings { weight_decay: 0.0, clip: Some(clip), ..Settings::default() };
+    let (clip, muon) = job.recipe.grpo.as_ref().map_or((1.0, false), |grpo| (grpo.clip, grpo.muon));
+    let settings = Settings { weight_decay: 0.0, clip: Some(clip), muon, ..Settings::default() };
     checkpoint.optimizer = Some(AdamW::new(&checkpoint.model, settings)?);
     checkpoint.save(&job.folder.at("latest"))?;
     Ok(())
@@ -161,9 +168,15 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
     if checkpoint.progress.grpo_updates >= recipe.updates && job.folder.at("final").exists() {
         return Ok(true);
     }
-    let Some(lessons) = pool_lessons(job, workshop, &checkpoint.codec)? else { return Ok(false) };
+    let codec = Arc::clone(&checkpoint.codec);
+    let make = |task: &Task| {
+        let prepared = Prepared::new(workshop.stage(), Arc::new(task.clone()))?;
+        Lesson::new(prepared, &codec, job.recipe.rollout.grammar)
+    };
+    let Some(tasks) = pool_tasks(job, workshop, &make)? else { return Ok(false) };
+    let lessons = Shelf::new(tasks, &make);
     if checkpoint.progress.pool.entries.is_empty() {
-        let Some(pool) = probe(job, &checkpoint.model, &lessons)? else { return Ok(false) };
+        let Some(pool) = probe(job, &checkpoint.model, &lessons, workshop)? else { return Ok(false) };
         let why = pool.why(job.recipe.pool.selection);
         write(&job.folder.at("pool.json"), &serde_json::to_vec_pretty(&why)?)?;
         let bands: Vec<String> = pool.bands().iter().map(|(band, count)| format!("{band} {count}")).collect();
@@ -184,6 +197,7 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
         let pool = &mut checkpoint.progress.pool;
         let gathered = grpo::gather(&sampler, &lessons, pool, job.recipe, recipe, number, &job.begun)?;
         drop(sampler);
+        workshop.forget();
         let Some(optimizer) = checkpoint.optimizer.as_mut() else { bail!("the checkpoint has no optimizer") };
         let learner = grpo::Learner { reference: reference.as_ref(), lessons: &lessons, method: &method, recipe };
         let mut update = learner.learn(&mut checkpoint.model, optimizer, &gathered, number, &job.begun)?;
@@ -208,45 +222,59 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
     Ok(true)
 }
 
-/// The tasks of the pool: none that supervised fine-tuning has seen.
-fn pool_lessons(job: &Job<'_>, workshop: &Workshop, codec: &Arc<Codec>) -> Result<Option<Vec<Lesson>>> {
+/// The tasks of the pool: none that supervised fine-tuning has seen, and none that is too long for the
+/// model.
+fn pool_tasks(job: &Job<'_>, workshop: &Workshop, make: &Make<'_>) -> Result<Option<Vec<Task>>> {
     let recipe = job.recipe;
     let places = workshop.training_places(recipe.sft.tasks + recipe.pool.tasks)?;
     let bar = output::progress("tasks to learn", recipe.pool.tasks as u64);
-    let made = crate::work::all(&places[recipe.sft.tasks.min(places.len())..], job.jobs(), |place| {
-        let made = workshop.make_place(place).0;
-        bar.step();
-        Ok(made)
-    })?;
-    bar.finish();
     let mut tasks = Vec::new();
-    for task in made {
-        let Some(task) = task else { return Ok(None) };
-        tasks.extend(task);
+    let mut long = 0;
+    for part in places[recipe.sft.tasks.min(places.len())..].chunks(AT_ONCE) {
+        let made = crate::work::all(part, job.jobs(), |place| {
+            let made = workshop.make_place(place).0;
+            let fits = made.as_ref().map(|task| Ok::<_, TrainError>(make(task)?.fits(recipe.model.context)));
+            bar.step();
+            Ok((made, fits.transpose()?))
+        })?;
+        workshop.forget();
+        for one in made {
+            let Some((task, fits)) = one else { return Ok(None) };
+            long += usize::from(fits == Some(false));
+            tasks.extend(task.filter(|_| fits == Some(true)));
+        }
     }
-    samples::lessons(job, workshop, tasks, codec)
+    bar.finish();
+    if long > 0 {
+        output::note(&format!("{long} tasks have openings too long for {} tokens", recipe.model.context));
+    }
+    Ok(Some(tasks))
 }
 
 /// Tries every task of the pool with the starting policy. None when interrupted.
-fn probe(job: &Job<'_>, model: &Model, lessons: &[Lesson]) -> Result<Option<Pool>> {
+fn probe(job: &Job<'_>, model: &Model, shelf: &Shelf<'_>, workshop: &Workshop) -> Result<Option<Pool>> {
     let recipe = job.recipe;
-    let mut pool = Pool::new(lessons.iter().map(|lesson| lesson.task().id.clone()));
+    let mut pool = Pool::new(shelf.tasks().iter().map(|task| task.id.clone()));
     let sampler = Sampler::new(model)?;
-    let bar = output::progress("probing", lessons.len() as u64 * u64::from(recipe.pool.probes));
-    for (place, part) in lessons.chunks(16).enumerate() {
+    let places: Vec<usize> = (0..shelf.tasks().len()).collect();
+    let bar = output::progress("probing", places.len() as u64 * u64::from(recipe.pool.probes));
+    for part in places.chunks(AT_ONCE) {
         let attempt = |lesson: usize, number: u32| {
-            let id = &part[lesson].task().id;
+            let id = shelf.id(part[lesson]);
             Attempt { lesson, number, seed: seed_of(recipe.seed, &["probe", id, &number.to_string()]) }
         };
         let attempts: Vec<Attempt> = (0..part.len())
             .flat_map(|lesson| (0..recipe.pool.probes).map(move |number| (lesson, number)))
             .map(|(lesson, number)| attempt(lesson, number))
             .collect();
-        let (played, _) = rollout::play(&sampler, part, &attempts, &recipe.rollout, &job.begun, &mut |_| bar.step())?;
+        let ready = shelf.ready(part)?;
+        let (played, _) = rollout::play(&sampler, &ready, &attempts, &recipe.rollout, &job.begun, &mut |_| bar.step())?;
         for rollout in played {
             let passed = rollout.verdict.reward().map(|_| rollout.verdict.passed());
-            pool.note(place * 16 + rollout.attempt.lesson, passed);
+            pool.note(part[rollout.attempt.lesson], passed);
         }
+        drop(ready);
+        workshop.forget();
         if stopped() {
             return Ok(None);
         }

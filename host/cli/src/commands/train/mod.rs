@@ -99,6 +99,7 @@ fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
             format!("cannot read {}; a recipe file expected, or one of: {}", named.display(), known.join(", "))
         })?,
     };
+    let text = tribunal_train::with_values(&text, &arguments.set).with_context(|| named.display().to_string())?;
     let mut recipe = Recipe::parse(&text).with_context(|| named.display().to_string())?;
     if let Some(seed) = arguments.seed {
         recipe.seed = seed;

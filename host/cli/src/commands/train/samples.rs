@@ -7,7 +7,7 @@ use tribunal_dialogue::Codec;
 use tribunal_episode::Prepared;
 use tribunal_protocol::task::Task;
 use tribunal_train::trajectory::{Sample, Trajectory, verified};
-use tribunal_train::{Checkpoint, Lesson, seed_of};
+use tribunal_train::{Checkpoint, seed_of};
 
 use super::Job;
 use crate::args::PlaceArguments;
@@ -144,29 +144,4 @@ fn play(workshop: &Workshop, task: Task, seed: u64, detours: f64) -> Result<Opti
     let seed = seed_of(seed, &["trajectory", &task.id]);
     let prepared = Prepared::new(workshop.stage(), Arc::new(task))?;
     Ok(verified(&prepared, seed, detours).or_else(|| verified(&prepared, seed, 0.0)))
-}
-
-/// Tasks as lessons, those whose opening is too long for the model left out.
-pub fn lessons(
-    job: &Job<'_>,
-    workshop: &Workshop,
-    tasks: Vec<Task>,
-    codec: &Arc<Codec>,
-) -> Result<Option<Vec<Lesson>>> {
-    let (grammar, context) = (job.recipe.rollout.grammar, job.recipe.model.context);
-    let made = work::all(&tasks, job.jobs(), |task| {
-        let prepared = Prepared::new(workshop.stage(), Arc::new(task.clone()))?;
-        Ok(Lesson::new(prepared, codec, grammar)?)
-    })?;
-    let mut lessons = Vec::new();
-    for lesson in made {
-        let Some(lesson) = lesson else { return Ok(None) };
-        lessons.push(lesson);
-    }
-    let before = lessons.len();
-    lessons.retain(|lesson| lesson.fits(context));
-    if lessons.len() < before {
-        output::note(&format!("{} tasks have openings too long for {context} tokens", before - lessons.len()));
-    }
-    Ok(Some(lessons))
 }

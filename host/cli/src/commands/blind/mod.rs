@@ -1,7 +1,9 @@
 //! Evaluations that both sides are blind in: `tribunal encrypt` and `tribunal evaluate-blind`.
 //!
-//! Tasks and components are decrypted in memory alone; no trace is written. What leaves is what the
-//! disclosure file allows, signed. Messages name tasks by their place, never by what is in them.
+//! Tasks, components and policies are decrypted in memory alone; no trace is written. What leaves is
+//! what the disclosure file allows, signed. Messages name tasks by their place, never by what is in them.
+
+mod models;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use tribunal_seal::{
     BlindEpisode, Count, DISCLOSED_TYPE, Disclosed, Disclosure, Encrypted, HostKey, RecipientKey, Statement, Subject,
     pass,
 };
+use tribunal_train::Served;
+use tribunal_transformer::Device;
 
 use super::run::policy_seed;
 use super::seal::keys;
@@ -41,7 +45,12 @@ pub(super) struct BlindPredicate {
 /// Runs `tribunal encrypt`.
 pub fn encrypt(arguments: &EncryptArguments) -> Result<bool> {
     let to = RecipientKey::from_pem(&text(&arguments.to)?).with_context(|| arguments.to.display().to_string())?;
-    folder::write(&arguments.out, &Encrypted::new(&read(&arguments.file)?, &to)?.to_line()?)?;
+    // A folder is a checkpoint; it becomes one file.
+    let bytes = match arguments.file.is_dir() {
+        true => Served::pack(&arguments.file)?,
+        false => read(&arguments.file)?,
+    };
+    folder::write(&arguments.out, &Encrypted::new(&bytes, &to)?.to_line()?)?;
     output::line(&format!("encrypted  {}", arguments.out.display()));
     output::line(&format!("to         {}", to.id()));
     Ok(true)
@@ -54,6 +63,7 @@ pub fn evaluate(arguments: &EvaluateBlindArguments) -> Result<bool> {
     let host = HostKey::from_pem(&text(&arguments.host_key)?).with_context(|| named(&arguments.host_key))?;
     let key = keys::signing(arguments.key.as_deref())?;
     let policies = policies(&arguments.policy)?;
+    let named_models = models::names(&arguments.model, &policies)?;
     work::watch_interrupts()?;
     let mut subject = vec![subject(&arguments.disclosure, &read(&arguments.disclosure)?)];
     let mut decrypt = |path: &Path| -> Result<Vec<u8>> {
@@ -66,8 +76,15 @@ pub fn evaluate(arguments: &EvaluateBlindArguments) -> Result<bool> {
     for path in &arguments.plugin {
         components.push((named(path), decrypt(path)?));
     }
+    let mut models = Vec::new();
+    for (name, path) in named_models {
+        models.push((name, Served::unpack(&decrypt(path)?, &Device::Cpu).with_context(|| named(path))?));
+    }
     let stage = stage_with(&arguments.suite, &arguments.machine, &components)?;
-    let episodes = play_all(arguments, &stage, &tasks, &policies)?;
+    let mut episodes = play_all(arguments, &stage, &tasks, &policies)?;
+    for (name, served) in &models {
+        episodes.extend(models::play(arguments, &stage, &tasks, name, served)?);
+    }
     let predicate = BlindPredicate {
         public_key: key.public().to_pem(),
         tribunal: env!("CARGO_PKG_VERSION").to_owned(),
@@ -125,8 +142,7 @@ fn play_all(
     let bar = output::progress("tasks", tasks.len() as u64);
     let episodes = work::all(&places, work::jobs(arguments.machine.jobs), |place| {
         let task = &tasks[*place];
-        let prepared = Prepared::new(stage, Arc::new(task.clone()))
-            .map_err(|_| anyhow!("task {} of the file does not fit the suite or the plugins", place + 1))?;
+        let prepared = prepared(stage, task, *place)?;
         let mut episodes = Vec::new();
         for policy in policies {
             for attempt in 0..arguments.attempts {
@@ -140,10 +156,18 @@ fn play_all(
         Ok(episodes)
     })?;
     bar.finish();
-    match episodes.iter().all(Option::is_some) {
-        true => Ok(episodes.into_iter().flatten().flatten().collect()),
-        false => bail!("interrupted; nothing left this host"),
-    }
+    Ok(whole(episodes)?.into_iter().flatten().collect())
+}
+
+/// What all workers gave, unless they were interrupted.
+fn whole<T>(parts: Vec<Option<T>>) -> Result<Vec<T>> {
+    parts.into_iter().collect::<Option<Vec<T>>>().context("interrupted; nothing left this host")
+}
+
+/// A task as the stage plays it; a message tells its place alone.
+fn prepared(stage: &Stage, task: &Task, place: usize) -> Result<Prepared> {
+    Prepared::new(stage, Arc::new(task.clone()))
+        .map_err(|_| anyhow!("task {} of the file does not fit the suite or the plugins", place + 1))
 }
 
 fn blind(policy: &str, task: &Task, events: &[Event]) -> BlindEpisode {

@@ -20,6 +20,7 @@ use tribunal_sandbox::{Log, Plugin, ReplyInput, ToolInput, ToolOutput, VerifyInp
 use tribunal_train::Clock as _;
 
 use crate::args::CallArguments;
+use crate::datasets::Opened;
 use crate::work::Stopwatch;
 use crate::{output, plugins};
 use ground::Ground;
@@ -60,9 +61,10 @@ pub struct Called {
 /// Runs the command. The answer is no where the plugin gave no result, or asked its host for
 /// something else than was recorded.
 pub fn run(arguments: &CallArguments) -> Result<bool> {
-    let most = Limits::default();
+    let loading = arguments.loading.over(Opened::open(&arguments.suite)?.loading());
+    let most = loading.limits(Limits::default());
     let bytes = plugins::read(&arguments.file, &most)?;
-    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most)?;
+    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most, loading.wasi)?;
     let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
     let input = input::read(&arguments.input, &plugin)?;
     let (ground, mut limits) = match &arguments.replay {

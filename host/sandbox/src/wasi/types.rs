@@ -32,7 +32,6 @@ pub(super) enum Nothing {}
 #[component(variant)]
 pub(super) enum StreamError {
     #[component(name = "last-operation-failed")]
-    #[expect(dead_code, reason = "a case of the interface; nothing here fails in this way")]
     Failed(Resource<IoError>),
     #[component(name = "closed")]
     Closed,

@@ -14,7 +14,7 @@ macro_rules! kit {
 }
 
 const PYTHON_KIT: &[(&str, &str)] = kit!("python", "__init__.py", "bridge.py");
-const JAVASCRIPT_KIT: &[(&str, &str)] = kit!("javascript", "bridge.js", "kit.js", "values.js");
+const JAVASCRIPT_KIT: &[(&str, &str)] = kit!("javascript", "bridge.js", "console.js", "kit.js", "values.js");
 
 /// What differs between the two languages, for one kind.
 struct Script {

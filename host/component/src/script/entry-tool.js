@@ -1,3 +1,4 @@
+import "./tribunal/console.js";
 import { open } from "tribunal:plugin/database@1.0.0";
 import { described, host, outputOut, told } from "./tribunal/bridge.js";
 import * as plugin from "./{{source}}";

@@ -1,3 +1,4 @@
+import "./tribunal/console.js";
 import { described, host, told } from "./tribunal/bridge.js";
 import * as plugin from "./{{source}}";
 

@@ -1,3 +1,4 @@
+import "./tribunal/console.js";
 import { open } from "tribunal:plugin/database@1.0.0";
 import { between } from "tribunal:plugin/changes@1.0.0";
 import { described, evidenceIn, host, told, verdictOut } from "./tribunal/bridge.js";

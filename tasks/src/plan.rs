@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::task::{SchemaRef, Split};
 
 use crate::draft::Slot;
@@ -23,6 +24,9 @@ pub(crate) struct SuiteFile {
     /// Where the families lie, from this file's folder.
     #[serde(default = "families_folder")]
     pub(crate) families: String,
+    /// How its plugins are loaded.
+    #[serde(default)]
+    pub(crate) plugins: Loading,
     pub(crate) splits: Splits,
     /// How many tasks each split gets unless told otherwise.
     pub(crate) quotas: BTreeMap<Split, usize>,

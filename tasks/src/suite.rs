@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tribunal_protocol::digest::Digest;
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::schema::{Dataset, Engine};
 use tribunal_protocol::task::{SchemaRef, Split, TaskKind};
 
@@ -100,6 +101,12 @@ impl Suite {
             files.read(&read::joined("suite", folder), &from_here)?;
         }
         read::suite(files, "suite")
+    }
+
+    /// How its plugins are loaded.
+    #[must_use]
+    pub fn loading(&self) -> Loading {
+        self.file.plugins
     }
 
     /// The suite with variants `1..=count` of each training schema that has words of its own:

@@ -7,6 +7,7 @@ mod seal;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tribunal_protocol::plugin::{Loading, Wasi};
 
 pub use audit::AuditArguments;
 pub use blind::{EncryptArguments, EvaluateBlindArguments, LockArguments};
@@ -235,6 +236,38 @@ pub struct TasksArguments {
     pub show: Option<String>,
 }
 
+/// How one plugin is loaded that is tried by itself.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LoadingArguments {
+    /// What becomes of a plugin that imports WASI: refused, or inert: stand-ins that grant nothing
+    /// [default: as the suite says, or refused]
+    #[arg(long, env = "TRIBUNAL_WASI")]
+    pub wasi: Option<WasiChoice>,
+    /// Processor seconds to compile it, at most [default: as the suite says, or 10]
+    #[arg(long, env = "TRIBUNAL_COMPILE_SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub compile_seconds: Option<u64>,
+}
+
+/// What becomes of a plugin that imports WASI.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum WasiChoice {
+    /// It is not loaded
+    Refused,
+    /// Stand-ins that grant nothing and give the same every time
+    Inert,
+}
+
+impl LoadingArguments {
+    /// What a suite says, and over it what was asked for here.
+    pub fn over(self, suite: Loading) -> Loading {
+        let asked = self.wasi.map(|wasi| match wasi {
+            WasiChoice::Refused => Wasi::Refused,
+            WasiChoice::Inert => Wasi::Inert,
+        });
+        Loading { wasi: asked.unwrap_or(suite.wasi), compile_seconds: self.compile_seconds.or(suite.compile_seconds) }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct InspectArguments {
     /// The component file
@@ -245,6 +278,8 @@ pub struct InspectArguments {
     /// Print JSON for machines instead of text for people
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub loading: LoadingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +301,8 @@ pub struct CheckArguments {
     /// Print JSON for machines instead of text for people
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub loading: LoadingArguments,
 }
 
 /// The kinds of plugin.
@@ -284,6 +321,10 @@ pub enum Kind {
 pub enum Language {
     /// Rust, on the kit that comes with this program
     Rust,
+    /// Python, on its kit; `tribunal build` needs python3 with pip
+    Python,
+    /// JavaScript, on its kit; `tribunal build` needs node and npm
+    Javascript,
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +377,8 @@ pub struct SubjectArguments {
     /// Print JSON for machines instead of text for people
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub loading: LoadingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -379,6 +422,9 @@ pub struct BuildArguments {
     /// Cargo's target folder for guests
     #[arg(long, default_value = "target/guest")]
     pub guests: PathBuf,
+    /// Where the tools are kept that make components of Python and JavaScript
+    #[arg(long, default_value = "target/toolchains")]
+    pub toolchains: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ use tribunal_import::ImportedSuite;
 use tribunal_maker::{Library, Maker, Refused, Source};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Split, Task};
 use tribunal_sandbox::Plugin;
@@ -55,6 +56,14 @@ impl Opened {
         match &self.kind {
             Kind::Made(suite) => suite.schemas(),
             Kind::Imported(suite) => suite.schemas.keys().cloned().collect(),
+        }
+    }
+
+    /// How the suite has its plugins loaded.
+    pub fn loading(&self) -> Loading {
+        match &self.kind {
+            Kind::Made(suite) => suite.loading(),
+            Kind::Imported(suite) => suite.loading,
         }
     }
 
@@ -116,17 +125,17 @@ impl Datasets for Shared {
 /// kept nowhere; each takes the place of the plugin of its name.
 fn stage(
     library: &Arc<Library>,
-    suite: &str,
+    (suite, loading): (&str, Loading),
     plugins_at: Option<&Path>,
     cache: Option<&Path>,
     further: &[(String, Vec<u8>)],
 ) -> Result<Stage> {
-    let limits = Limits::default();
+    let limits = loading.limits(Limits::default());
     let folder = plugins::folder(plugins_at)?;
     let lock = lock::place(suite, &folder);
-    let mut loaded = plugins::load_all(&folder, &plugins::cache(cache, &folder), &lock, &limits)?;
+    let mut loaded = plugins::load_all(&folder, &plugins::cache(cache, &folder), &lock, &limits, loading.wasi)?;
     if !further.is_empty() {
-        let sandbox = plugins::sandbox(None, &limits)?;
+        let sandbox = plugins::sandbox(None, &limits, loading.wasi)?;
         for (name, bytes) in further {
             let plugin = sandbox.load(name, bytes)?;
             loaded.retain(|other| other.name() != plugin.name());
@@ -152,8 +161,9 @@ fn stage_of(
     cache: Option<&Path>,
     further: &[(String, Vec<u8>)],
 ) -> Result<Stage> {
-    let library = Arc::new(Library::new(Opened::open(suite)?.source()));
-    stage(&library, suite, plugins_at, cache, further)
+    let opened = Opened::open(suite)?;
+    let library = Arc::new(Library::new(opened.source()));
+    stage(&library, (suite, opened.loading()), plugins_at, cache, further)
 }
 
 /// The tasks of a suite, and those that were refused.
@@ -188,7 +198,8 @@ impl Workshop {
             opened.kind = Kind::Made(Arc::new(made.with_variants(place.variants)?));
         }
         let library = Arc::new(Library::new(opened.source()));
-        let stage = stage(&library, &opened.named, place.plugins.as_deref(), place.cache.as_deref(), &[])?;
+        let stage =
+            stage(&library, (&opened.named, opened.loading()), place.plugins.as_deref(), place.cache.as_deref(), &[])?;
         Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
     }
 
@@ -232,6 +243,11 @@ impl Workshop {
         let others = self.stage.plugins().values().filter(|other| other.name() != plugin.name());
         let plugins: Vec<Arc<Plugin>> = others.cloned().chain([Arc::clone(&plugin)]).collect();
         Ok(Stage::new(plugins, Arc::new(Shared(Arc::clone(&self.library))), self.stage.limits().clone())?)
+    }
+
+    /// How the suite has its plugins loaded.
+    pub fn loading(&self) -> Loading {
+        self.opened.loading()
     }
 
     /// The suite as `tribunal` can open it again.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use tribunal_protocol::limits::Limits;
+use tribunal_protocol::plugin::Wasi;
 use tribunal_sandbox::{Compiler, Plugin, Sandbox, SandboxOptions};
 
 use crate::lock::Lock;
@@ -50,11 +51,11 @@ pub fn components(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// A sandbox that compiles in children of this program.
-pub fn sandbox(cache: Option<&Path>, limits: &Limits) -> Result<Sandbox> {
+pub fn sandbox(cache: Option<&Path>, limits: &Limits, wasi: Wasi) -> Result<Sandbox> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let compiler = Compiler::Child { program, arguments: vec![COMPILE_COMMAND.into()] };
     let cache = cache.map(Path::to_owned);
-    Ok(Sandbox::new(SandboxOptions { limits: limits.clone(), compiler, cache, ..SandboxOptions::default() })?)
+    Ok(Sandbox::new(SandboxOptions { limits: limits.clone(), compiler, cache, wasi, ..SandboxOptions::default() })?)
 }
 
 /// The folder of compiled plugins.
@@ -63,8 +64,8 @@ pub fn cache(asked: Option<&Path>, plugins: &Path) -> PathBuf {
 }
 
 /// Loads every component of a folder, as the lock file at `lock` allows if there is one.
-pub fn load_all(folder: &Path, cache: &Path, lock: &Path, limits: &Limits) -> Result<Vec<Arc<Plugin>>> {
-    let sandbox = sandbox(Some(cache), limits)?;
+pub fn load_all(folder: &Path, cache: &Path, lock: &Path, limits: &Limits, wasi: Wasi) -> Result<Vec<Arc<Plugin>>> {
+    let sandbox = sandbox(Some(cache), limits, wasi)?;
     let files = components(folder)?;
     let bar = crate::output::progress("plugins", files.len() as u64);
     let lock = Lock::find(lock, cache)?;

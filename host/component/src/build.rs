@@ -12,13 +12,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tribunal_protocol::plugin::PluginKind;
+use tribunal_protocol::plugin::{PluginKind, Wasi};
 
 use crate::command::{self, CommandFault};
 use crate::event::Event;
 use crate::inspect::{Shape, ShapeFault};
 use crate::toolchain::{TARGET, Toolchain};
-use crate::{check, encode};
+use crate::{check_with, encode};
 use metadata::Workspace;
 
 /// The cargo profile of guests; the plugin's workspace defines it.
@@ -215,21 +215,26 @@ fn compile(
 }
 
 fn componentize(package: &str, module: &Path, out_dir: &Path) -> Result<BuiltComponent, BuildFault> {
-    let package = package.to_owned();
     let core = fs::read(module).map_err(file("reading", module))?;
     let bytes = match encode(&core) {
         Ok(bytes) => bytes,
-        Err(reason) => return Err(BuildFault::Encode { package, reason }),
+        Err(reason) => return Err(BuildFault::Encode { package: package.to_owned(), reason }),
     };
-    let (shape, kind) = match check(&bytes, CAP) {
+    finish(package, &bytes, out_dir, Wasi::Refused)
+}
+
+/// Checks a component and writes it.
+pub(crate) fn finish(package: &str, bytes: &[u8], out_dir: &Path, wasi: Wasi) -> Result<BuiltComponent, BuildFault> {
+    let package = package.to_owned();
+    let (shape, kind) = match check_with(bytes, CAP, wasi) {
         Ok(checked) => checked,
         Err(fault) => return Err(BuildFault::Shape { package, fault }),
     };
     let path = out_dir.join(format!("{package}.wasm"));
     // An unchanged file keeps its time, so nothing that watches it wakes up.
-    let changed = fs::read(&path).ok().as_deref() != Some(&bytes[..]);
+    let changed = fs::read(&path).ok().as_deref() != Some(bytes);
     if changed {
-        write(&path, &bytes, out_dir).map_err(file("writing", &path))?;
+        write(&path, bytes, out_dir).map_err(file("writing", &path))?;
     }
     Ok(BuiltComponent { package, path, kind, shape, changed })
 }
@@ -249,9 +254,14 @@ fn write(path: &Path, bytes: &[u8], folder: &Path) -> io::Result<()> {
 
 /// A folder that exists, by its one true name: cargo runs elsewhere, and the compiler replaces a
 /// path only where it stands letter by letter.
-fn folder(path: &Path) -> Result<PathBuf, BuildFault> {
+pub(crate) fn folder(path: &Path) -> Result<PathBuf, BuildFault> {
     fs::create_dir_all(path).map_err(file("making", path))?;
     path.canonicalize().map_err(file("resolving", path))
+}
+
+/// Writes a file whole.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), BuildFault> {
+    fs::write(path, text).map_err(file("writing", path))
 }
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildFault {

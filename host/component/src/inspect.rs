@@ -92,7 +92,7 @@ pub enum ShapeFault {
         reason: String,
     },
     /// It imports what no plugin of its kind is offered.
-    #[error("the component imports what Tribunal does not offer:{}\nOffered are: {}", lines(refused), offered.join(", "))]
+    #[error("the component imports what Tribunal does not offer:{}\nOffered are: {}{}", lines(refused), offered.join(", "), hint(refused))]
     Refused {
         /// Every refused import, with its reason.
         refused: Vec<Refusal>,
@@ -135,6 +135,12 @@ pub enum ShapeFault {
 
 fn lines(refused: &[Refusal]) -> String {
     refused.iter().map(|refusal| format!("\n- {refusal}")).collect()
+}
+
+/// Where WASI is among what is refused, how to have stand-ins for it.
+fn hint(refused: &[Refusal]) -> String {
+    let wasi = refused.iter().any(|refusal| crate::wasi::stand_in(&refusal.import).is_some());
+    if wasi { format!("\n{}", crate::wasi::HINT) } else { String::new() }
 }
 
 fn listed(names: &[String]) -> String {
@@ -238,6 +244,11 @@ fn named(name: &ComponentExternName<'_>) -> String {
 }
 
 impl Shape {
+    /// Its imports of WASI, by name, in order: each needs a stand-in.
+    pub fn wasi(&self) -> impl Iterator<Item = &str> {
+        self.imports.iter().map(String::as_str).filter(|import| crate::wasi::is_wasi(import))
+    }
+
     fn count(&mut self, payload: &Payload<'_>) -> Result<(), BinaryReaderError> {
         match payload {
             Payload::MemorySection(memories) => {

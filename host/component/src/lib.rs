@@ -1,7 +1,8 @@
 //! Components from the outside: how a guest is built, and what stands in bytes that nobody trusts yet.
 //!
 //! - [`toolchain`] finds a compiler for `wasm32-unknown-unknown`, or makes one.
-//! - [`build`] turns plugin crates into components, reproducibly.
+//! - [`build`] turns plugin crates into components, reproducibly; [`script`] does it for Python and
+//!   JavaScript.
 //! - [`mod@inspect`] reads a component's shape without running it; [`world`] holds it against the
 //!   plugin interface.
 //!
@@ -10,10 +11,12 @@
 mod command;
 mod encode;
 mod types;
+mod wasi;
 
 pub mod build;
 pub mod event;
 pub mod inspect;
+pub mod script;
 pub mod toolchain;
 pub mod world;
 
@@ -24,8 +27,10 @@ pub use build::{BuildFault, BuildPlan, BuiltComponent, build_guest, build_guests
 pub use encode::encode;
 pub use event::Event;
 pub use inspect::{Shape, ShapeFault, inspect};
+pub use script::{Language, Project, ScriptFault, build_script};
 pub use toolchain::{Toolchain, ToolchainFault, ToolchainOptions, Way};
-pub use types::check;
+pub use types::{check, check_with};
+pub use wasi::{WASI, is_wasi, stand_in};
 pub use world::{Refusal, check_world};
 
 /// The plugin interface, as this program speaks it.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::LazyLock;
 
-use tribunal_protocol::plugin::PluginKind;
+use tribunal_protocol::plugin::{PluginKind, Wasi};
 use wit_parser::{Resolve, WorldId, WorldItem};
 
 use crate::inspect::{Shape, ShapeFault};
+use crate::wasi::{is_wasi, stand_in};
 use crate::{WIT, WIT_VERSION};
 
 /// Every kind of plugin, in the order of the interface.
@@ -117,15 +118,15 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Holds a shape against the plugin interface, by names: every import must be offered, and the
-/// exports must be those of one world. [`check`](crate::check) compares the types too.
+/// Holds a shape against the plugin interface, by names: every import must be offered, or be of
+/// WASI where stand-ins may take its place, and the exports must be those of one world. [`check`](crate::check) compares the types too.
 ///
 /// # Errors
 /// Names every import that is not offered, or what is missing or too much among the exports.
-pub fn check_world(shape: &Shape) -> Result<PluginKind, ShapeFault> {
+pub fn check_world(shape: &Shape, wasi: Wasi) -> Result<PluginKind, ShapeFault> {
     let kinds = kinds(&shape.exports);
     // Imports first: whoever built for another system should hear of that, not of exports.
-    refuse(shape, &kinds)?;
+    refuse(shape, &kinds, wasi)?;
     let [kind] = kinds[..] else {
         return Err(ShapeFault::Kind { exports: shape.exports.clone(), kinds });
     };
@@ -134,14 +135,14 @@ pub fn check_world(shape: &Shape) -> Result<PluginKind, ShapeFault> {
     if missing.is_empty() { Ok(kind) } else { Err(ShapeFault::Missing { kind, missing }) }
 }
 
-fn refuse(shape: &Shape, kinds: &[PluginKind]) -> Result<(), ShapeFault> {
+fn refuse(shape: &Shape, kinds: &[PluginKind], wasi: Wasi) -> Result<(), ShapeFault> {
     // As long as the kind is open, an import counts as offered if any kind may have it.
     let open = if kinds.is_empty() { &KINDS } else { kinds };
     let offered: BTreeSet<_> = open.iter().flat_map(|kind| imports(*kind)).collect();
     let refused: Vec<_> = shape
         .imports
         .iter()
-        .filter(|import| !offered.contains(*import))
+        .filter(|import| !offered.contains(*import) && !(wasi == Wasi::Inert && stand_in(import).is_some()))
         .map(|import| Refusal { import: import.clone(), reason: reason(import, kinds) })
         .collect();
     if refused.is_empty() {
@@ -153,10 +154,11 @@ fn refuse(shape: &Shape, kinds: &[PluginKind]) -> Result<(), ShapeFault> {
 }
 
 fn reason(import: &str, kinds: &[PluginKind]) -> String {
+    if is_wasi(import) && stand_in(import).is_none() {
+        return "no stand-in exists for this interface of WASI in this version".to_owned();
+    }
     if import.starts_with("wasi:") {
-        return "Tribunal offers no WASI: no clock, randomness, files, environment or network; \
-                build for `wasm32-unknown-unknown`, or stub WASI out"
-            .to_owned();
+        return "Tribunal offers no WASI: no clock, randomness, files, environment or network".to_owned();
     }
     let Some(known) = import.strip_prefix(PACKAGE) else {
         return "no such import exists for a plugin".to_owned();

@@ -181,6 +181,10 @@ impl Session for DatabaseSession {
         self.usage
     }
 
+    fn date(&self) -> Option<i32> {
+        Some(self.state.tables.clock())
+    }
+
     fn violations(&self) -> u32 {
         self.violations
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::task::SchemaRef;
 use tribunal_protocol::value::parse_date;
 
@@ -121,6 +122,7 @@ fn made(
         licence: source.licence_text.as_deref().map_or_else(|| "not stated".to_owned(), licence_name),
         tasks,
         schemas: data.collect(),
+        loading: Loading::default(),
     };
     let report = ImportReport::new(clock.to_owned(), results, problems, notes);
     Ok(Import { suite, report, licence_text: source.licence_text })

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tribunal_protocol::digest::{Digest, Hasher};
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::schema::{Dataset, TableData, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Task};
 use tribunal_protocol::value::{date_text, parse_date};
@@ -46,6 +47,13 @@ pub(crate) struct SuiteFile {
     pub licence: String,
     /// The schemas, as `name-vN`, by folder name.
     pub schemas: Vec<String>,
+    /// How its plugins are loaded.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub plugins: Loading,
+}
+
+fn is_usual(loading: &Loading) -> bool {
+    *loading == Loading::default()
 }
 
 /// A suite made from a foreign folder.
@@ -65,6 +73,8 @@ pub struct ImportedSuite {
     pub tasks: Vec<Task>,
     /// Its data, by schema.
     pub schemas: BTreeMap<SchemaRef, Dataset>,
+    /// How its plugins are loaded.
+    pub loading: Loading,
 }
 
 impl ImportedSuite {
@@ -161,6 +171,7 @@ impl ImportedSuite {
             source: self.source.clone(),
             licence: self.licence.clone(),
             schemas: self.schemas.keys().map(ToString::to_string).collect(),
+            plugins: self.loading,
         };
         let bad = |error: toml::ser::Error| ImportError::write(folder, error);
         put(folder, "suite.toml", &toml::to_string_pretty(&file).map_err(bad)?)?;
@@ -237,6 +248,7 @@ impl ImportedSuite {
             licence: file.licence,
             tasks,
             schemas,
+            loading: file.plugins,
         })
     }
 }

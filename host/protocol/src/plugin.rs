@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::Limits;
+
 /// The three kinds of plugin, one for each world of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,6 +25,35 @@ impl fmt::Display for PluginKind {
             PluginKind::Verifier => "verifier",
             PluginKind::User => "user",
         })
+    }
+}
+
+/// What becomes of a plugin that imports WASI, as components of other languages do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wasi {
+    /// It is not loaded.
+    #[default]
+    Refused,
+    /// Each interface is met by a stand-in that grants nothing and gives the same every time.
+    Inert,
+}
+
+/// How a suite has its plugins loaded: `[plugins]` of suite.toml.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Loading {
+    /// What becomes of plugins that import WASI.
+    pub wasi: Wasi,
+    /// Another limit than the usual one: Python's interpreter takes longer to compile.
+    pub compile_seconds: Option<u64>,
+}
+
+impl Loading {
+    /// The limits, with those that are set here in their places.
+    #[must_use]
+    pub fn limits(&self, limits: Limits) -> Limits {
+        Limits { compile_seconds: self.compile_seconds.unwrap_or(limits.compile_seconds), ..limits }
     }
 }
 

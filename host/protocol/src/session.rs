@@ -85,6 +85,11 @@ pub trait Session: Send {
     /// What was used so far; `fuel` and `memory` are the sandbox's to fill.
     fn usage(&self) -> Usage;
 
+    /// What today is where this database is: days since 1970-01-01, if it says so.
+    fn date(&self) -> Option<i32> {
+        None
+    }
+
     /// How often the contract stopped something so far.
     fn violations(&self) -> u32;
 }

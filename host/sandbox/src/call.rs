@@ -81,7 +81,8 @@ where
     let mut store = Store::new(pre.engine(), state);
     let result = enter(&mut store, pre, export, parameters, limits);
     let fuel = limits.fuel.saturating_sub(store.get_fuel().unwrap_or(0));
-    let state = store.into_data();
+    let mut state = store.into_data();
+    state.flush();
     let usage = Usage { fuel, memory: state.meter.memory(), ..Usage::default() };
     let result = result.map_err(|error| fault(plugin, &error, limits, state.log.panic()));
     Ended { result, state, usage }

@@ -40,7 +40,7 @@ pub enum Compiler {
 pub enum CompileFault {
     /// It took too much processor time.
     #[error(
-        "compiling took more than {limit} seconds of processor time; make its largest functions smaller, or raise `compile_seconds`"
+        "compiling took more than {limit} seconds of processor time; make its largest functions smaller, or raise `compile_seconds` (under [plugins] of suite.toml, or --compile-seconds where one plugin is tried)"
     )]
     Seconds {
         /// The limit.

@@ -29,7 +29,9 @@ fn config() -> Config {
     config.concurrency_support(false);
     config.gc_support(false);
     config.wasm_tail_call(false);
-    config.wasm_multi_memory(false);
+    // On for the engine's own code alone, which moves values between the parts of one component: a
+    // guest's module that has two memories is refused before it gets here.
+    config.wasm_multi_memory(true);
     config.wasm_memory64(false);
     config.wasm_relaxed_simd(false);
     config.wasm_custom_page_sizes(false);

@@ -24,6 +24,12 @@ pub(crate) enum Stop {
         /// The limit.
         limit: u64,
     },
+    /// The guest ended itself.
+    #[error("it called `exit`")]
+    Exit,
+    /// The guest called what no stand-in of WASI does.
+    #[error("it called {0}, for which there is no stand-in")]
+    NoStandIn(String),
     /// The host broke.
     #[error("{0}")]
     Host(String),
@@ -33,10 +39,15 @@ pub(crate) enum Stop {
 pub(crate) fn fault(plugin: &str, error: &wasmtime::Error, limits: &Limits, panic: Option<&str>) -> Fault {
     let plugin = plugin.to_owned();
     let past = |what: &str, limit| Fault::Limit { plugin: plugin.clone(), what: what.to_owned(), limit };
+    let trapped = |message: String| Fault::Trap {
+        plugin: plugin.clone(),
+        message: panic.map_or(message, |panic| format!("panic: {panic}")),
+    };
     match error.downcast_ref::<Stop>() {
         Some(Stop::Time) => return Fault::Time { plugin, limit_ms: limits.wall_ms },
         Some(Stop::Limit { what, limit }) => return past(what, *limit),
         Some(Stop::Host(message)) => return Fault::Host { message: message.clone() },
+        Some(stop @ (Stop::Exit | Stop::NoStandIn(_))) => return trapped(stop.to_string()),
         None => {}
     }
     let message = error.root_cause().to_string();
@@ -45,9 +56,7 @@ pub(crate) fn fault(plugin: &str, error: &wasmtime::Error, limits: &Limits, pani
             Trap::OutOfFuel => Fault::Fuel { plugin, limit: limits.fuel },
             Trap::Interrupt => Fault::Time { plugin, limit_ms: limits.wall_ms },
             Trap::StackOverflow => past("stack", limits.stack),
-            _ => {
-                Fault::Trap { plugin, message: panic.map_or_else(|| tidy(&message), |panic| format!("panic: {panic}")) }
-            }
+            _ => trapped(tidy(&message)),
         };
     }
     // The engine has no type for these; their texts are those of the pinned version, and a test

@@ -3,6 +3,8 @@
 //! A guest says what its main export does, in WebAssembly text; the rest (memory, allocator,
 //! description) is the same for all. Addresses below [`HEAP`] are the guest's own to use.
 
+use std::collections::BTreeSet;
+
 use tribunal_protocol::plugin::PluginKind;
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
@@ -66,7 +68,14 @@ impl Guest {
     pub(crate) fn build(&self) -> Vec<u8> {
         let mut module = wat::parse_str(self.text()).unwrap_or_else(|fault| panic!("{fault}\n{}", self.text()));
         let mut resolve = Resolve::default();
-        let package = resolve.push_source("plugin.wit", tribunal_component::WIT).unwrap();
+        resolve.push_source("plugin.wit", tribunal_component::WIT).unwrap();
+        resolve.push_source("wasi.wit", tribunal_component::WASI).unwrap();
+        let wasi = self.imports.split('"').filter(|word| word.starts_with("wasi:"));
+        let wasi: BTreeSet<String> = wasi.map(|name| format!("import {name};")).collect();
+        let wasi: String = wasi.into_iter().collect();
+        let kind = self.kind;
+        let own = format!("package test:guest; world {kind} {{ include tribunal:plugin/{kind}@1.0.0; {wasi} }}");
+        let package = resolve.push_source("guest.wit", &own).unwrap();
         let world = resolve.select_world(&[package], Some(&self.kind.to_string())).unwrap();
         embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
         tribunal_component::encode(&module).unwrap()

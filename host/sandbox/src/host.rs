@@ -15,6 +15,7 @@ use crate::fault::Stop;
 use crate::held::Held;
 use crate::log::LogBuffer;
 use crate::meter::Meter;
+use crate::wasi::Inert;
 
 /// The session behind a guest's handle. The handle's number is the session's place among
 /// [`ROLES`]; a guest holds an index into its own table and never sees or makes that number.
@@ -53,6 +54,8 @@ pub(crate) struct State {
     pub(crate) meter: Meter,
     pub(crate) result_bytes: u64,
     pub(crate) deadline: Deadline,
+    /// What the stand-ins of WASI remember, for a plugin that has them.
+    pub(crate) inert: Option<Inert>,
 }
 
 impl State {
@@ -65,6 +68,7 @@ impl State {
             meter: Meter::new(limits),
             result_bytes: limits.result_bytes,
             deadline,
+            inert: None,
         }
     }
 
@@ -77,8 +81,15 @@ impl State {
         done
     }
 
-    fn in_time(&self) -> wasmtime::Result<()> {
+    pub(crate) fn in_time(&self) -> wasmtime::Result<()> {
         if self.deadline.passed() { Err(Stop::Time.into()) } else { Ok(()) }
+    }
+
+    /// Puts unfinished lines of standard output and error into the log.
+    pub(crate) fn flush(&mut self) {
+        if let Some(inert) = &mut self.inert {
+            inert.flush(&mut self.log);
+        }
     }
 
     fn session(&mut self, handle: &Resource<Pinned>) -> wasmtime::Result<&mut Box<dyn Held>> {

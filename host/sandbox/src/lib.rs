@@ -31,6 +31,7 @@ mod plugin;
 mod sandbox;
 #[cfg(test)]
 mod tests;
+mod wasi;
 
 pub use cache::CacheFault;
 pub use call::Ran;

@@ -60,6 +60,48 @@ impl LogBuffer {
     }
 }
 
+/// A line of standard output or error that is not finished yet.
+#[derive(Debug, Default)]
+pub(crate) struct Partial {
+    line: Vec<u8>,
+    /// Bytes of it that were dropped, since no log could hold it.
+    dropped: u64,
+}
+
+impl Partial {
+    /// Takes bytes, and gives whole lines to the log. What is no UTF-8 is replaced.
+    pub(crate) fn write(&mut self, bytes: &[u8], log: &mut LogBuffer) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.keep(&rest[..end], log);
+            self.end(log);
+            rest = &rest[end + 1..];
+        }
+        self.keep(rest, log);
+    }
+
+    /// Ends the line if there is any of it.
+    pub(crate) fn flush(&mut self, log: &mut LogBuffer) {
+        if !self.line.is_empty() || self.dropped > 0 {
+            self.end(log);
+        }
+    }
+
+    /// Keeps as much of a line as a log has room for, or a fault shows.
+    fn keep(&mut self, bytes: &[u8], log: &LogBuffer) {
+        let most = usize::try_from(log.room).unwrap_or(usize::MAX).max(PANIC_BYTES);
+        let kept = bytes.len().min(most.saturating_sub(self.line.len()));
+        self.line.extend_from_slice(&bytes[..kept]);
+        self.dropped += (bytes.len() - kept) as u64;
+    }
+
+    fn end(&mut self, log: &mut LogBuffer) {
+        log.write(String::from_utf8_lossy(&self.line).into_owned());
+        log.log.dropped += self.dropped;
+        *self = Partial::default();
+    }
+}
+
 /// The first `bytes` of a text and a mark where it was cut.
 pub(crate) fn shorten(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
@@ -91,6 +133,25 @@ mod tests {
         let mut log = buffer(3);
         (0..1_000).for_each(|_| log.write(String::new()));
         assert_eq!(log.finish().lines.len(), 3);
+    }
+
+    #[test]
+    fn a_stream_of_bytes_becomes_lines_within_the_same_limit() {
+        let mut log = buffer(20);
+        let mut partial = Partial::default();
+        for piece in [&b"on"[..], b"e\ntw", b"o \xff\n\nlast"] {
+            partial.write(piece, &mut log);
+        }
+        partial.flush(&mut log);
+        partial.flush(&mut log);
+        let lines = ["one", "two \u{fffd}", "", "last"].map(str::to_owned).to_vec();
+        assert_eq!(log.finish(), Log { lines, dropped: 0 });
+        // The twin: what no log holds is neither kept in the meantime nor forgotten.
+        let mut log = buffer(8);
+        (0..100).for_each(|_| partial.write(&[b'x'; 1_000], &mut log));
+        assert!(partial.line.len() <= PANIC_BYTES);
+        partial.flush(&mut log);
+        assert_eq!(log.finish(), Log { lines: vec!["x".repeat(8)], dropped: 100_000 - 8 });
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tribunal_component::Shape;
-use tribunal_protocol::digest::Digest;
+use tribunal_protocol::digest::{Digest, Hasher};
 use tribunal_protocol::evidence::Evidence;
 use tribunal_protocol::failure::Failure;
 use tribunal_protocol::fault::Fault;
@@ -21,6 +21,7 @@ use crate::held::{Held, restore};
 use crate::host::{Between, Changes, State};
 use crate::log::shorten;
 use crate::output::ToolOutput;
+use crate::wasi::Inert;
 
 /// Bytes of the reason of a verifier that cannot judge.
 const UNGRADABLE_BYTES: usize = 1_024;
@@ -52,6 +53,8 @@ pub struct Plugin {
 pub(crate) struct Prepared {
     pub(crate) pre: InstancePre<State>,
     pub(crate) entry: ComponentExportIndex,
+    /// Whether stand-ins of WASI are among what it reaches.
+    pub(crate) inert: bool,
 }
 
 impl fmt::Debug for Plugin {
@@ -142,6 +145,7 @@ impl Plugin {
     ) -> Ran<Result<ToolOutput, Failure>, S> {
         let limits = self.core.effective(limits);
         let mut state = self.state(input.settings, &limits);
+        state.inert = self.inert(session.date(), || [input.tool, input.arguments, input.settings].map(str::to_owned));
         state.sessions[0] = Some(Box::new(session));
         let parameters = (input.tool, input.arguments);
         let ended: Ended<Result<output::Output, types::Failure>> =
@@ -164,6 +168,10 @@ impl Plugin {
     ) -> Ran<Score, (A, B)> {
         let limits = self.core.effective(limits);
         let mut state = self.state(input.settings, &limits);
+        state.inert = self.inert(last.date(), || {
+            let evidence = serde_json::to_string(input.evidence).unwrap_or_default();
+            [evidence, input.settings.to_owned(), String::new()]
+        });
         state.sessions[1] = Some(Box::new(first));
         state.sessions[2] = Some(Box::new(last));
         state.changes = Changes::Due(changes);
@@ -178,7 +186,8 @@ impl Plugin {
     /// Asks the simulated user. The inner result is the guest's own.
     pub fn reply(&self, input: &ReplyInput<'_>, limits: &Limits) -> Ran<Result<String, Failure>> {
         let limits = self.core.effective(limits);
-        let state = self.state(input.settings, &limits);
+        let mut state = self.state(input.settings, &limits);
+        state.inert = self.inert(None, || [input.secret, input.about, input.question].map(str::to_owned));
         let parameters = (input.secret, input.about, input.question);
         let ended: Ended<Result<String, types::Failure>> = self.enter(PluginKind::User, parameters, state, &limits);
         let ended = ended.and_then(|result| match result {
@@ -190,6 +199,15 @@ impl Plugin {
 
     fn state(&self, settings: &str, limits: &Limits) -> State {
         State::new(limits, settings, self.core.clock.deadline(limits.wall_ms))
+    }
+
+    /// The stand-ins of a call that is given these texts.
+    fn inert(&self, date: Option<i32>, given: impl FnOnce() -> [String; 3]) -> Option<Inert> {
+        self.pre.inert.then(|| {
+            let mut hasher = Hasher::new("tribunal call");
+            given().iter().for_each(|text| hasher.bytes(text.as_bytes()));
+            Inert::new(&hasher.finish(), date)
+        })
     }
 
     fn enter<P, R>(&self, kind: PluginKind, parameters: P, state: State, limits: &Limits) -> Ended<R>

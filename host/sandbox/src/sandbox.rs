@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tribunal_component::{ShapeFault, check};
+use tribunal_component::{Shape, ShapeFault, check_with};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::fault::Fault;
 use tribunal_protocol::limits::Limits;
-use tribunal_protocol::plugin::{Description, PluginKind};
-use wasmtime::component::{Component, ComponentExportIndex, HasSelf, InstancePre, Linker};
+use tribunal_protocol::plugin::{Description, PluginKind, Wasi};
+use wasmtime::component::{Component, ComponentExportIndex, HasSelf, Linker};
 
 use crate::bindings::{description, tool::Tool, user::User, verifier::Verifier};
 use crate::cache::{Cache, CacheFault};
@@ -19,6 +19,7 @@ use crate::convert::lift;
 use crate::engine::{self, size};
 use crate::host::State;
 use crate::plugin::{Origin, Plugin, Prepared};
+use crate::wasi;
 
 /// How a sandbox is set up.
 #[derive(Clone, Debug)]
@@ -31,11 +32,14 @@ pub struct SandboxOptions {
     pub cache: Option<PathBuf>,
     /// How many calls may run at once. Address space is set aside for each, memory is not.
     pub concurrent_calls: u32,
+    /// What becomes of plugins that import WASI.
+    pub wasi: Wasi,
 }
 
 impl Default for SandboxOptions {
     fn default() -> SandboxOptions {
-        SandboxOptions { limits: Limits::default(), compiler: Compiler::InProcess, cache: None, concurrent_calls: 128 }
+        let (limits, compiler) = (Limits::default(), Compiler::InProcess);
+        SandboxOptions { limits, compiler, cache: None, concurrent_calls: 128, wasi: Wasi::default() }
     }
 }
 
@@ -110,6 +114,7 @@ pub struct Sandbox {
     cache: Option<Cache>,
     compatibility: Digest,
     linkers: [Linker<State>; 3],
+    wasi: Wasi,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -134,7 +139,7 @@ impl Sandbox {
         let clock = Clock::start(&engine).map_err(SandboxFault::Clock)?;
         let compatibility = engine::compatibility(&engine);
         let core = Arc::new(Core { engine, clock, limits: options.limits });
-        Ok(Sandbox { core, compiler: options.compiler, cache, compatibility, linkers })
+        Ok(Sandbox { core, compiler: options.compiler, cache, compatibility, linkers, wasi: options.wasi })
     }
 
     /// The engine, for the header of a trace: `wasmtime 48.0.8`.
@@ -151,13 +156,13 @@ impl Sandbox {
     /// One line that says what is wrong and how to fix it.
     pub fn load(&self, name_hint: &str, bytes: &[u8]) -> Result<Arc<Plugin>, LoadError> {
         let name = || name_hint.to_owned();
-        let (shape, kind) = check(bytes, size(self.core.limits.component_bytes))
+        let (shape, kind) = check_with(bytes, size(self.core.limits.component_bytes), self.wasi)
             .map_err(|fault| LoadError::Shape { name: name(), fault })?;
         let digest = Digest::of(bytes);
         let (component, origin) = self.component(name_hint, digest, bytes)?;
         let setup = |error: wasmtime::Error| LoadError::Setup { name: name(), message: format!("{error:#}") };
-        let (prepared, describe) = self.prepare(kind, &component).map_err(setup)?;
-        let description = self.describe(name_hint, kind, &prepared.pre, &describe)?;
+        let (prepared, describe) = self.prepare(kind, &shape, &component).map_err(setup)?;
+        let description = self.describe(name_hint, kind, &prepared, &describe)?;
         let core = Arc::clone(&self.core);
         Ok(Arc::new(Plugin { core, shape, kind, digest, description, origin, pre: prepared }))
     }
@@ -191,32 +196,45 @@ impl Sandbox {
         unsafe { Component::deserialize(&self.core.engine, code) }
     }
 
-    fn prepare(&self, kind: PluginKind, component: &Component) -> wasmtime::Result<(Prepared, ComponentExportIndex)> {
+    fn prepare(
+        &self,
+        kind: PluginKind,
+        shape: &Shape,
+        component: &Component,
+    ) -> wasmtime::Result<(Prepared, ComponentExportIndex)> {
         let [tool, verifier, user] = &self.linkers;
         let linker = match kind {
             PluginKind::Tool => tool,
             PluginKind::Verifier => verifier,
             PluginKind::User => user,
         };
-        let pre = linker.instantiate_pre(component)?;
+        let inert = shape.wasi().next().is_some();
+        let pre = if inert {
+            let mut linker = linker.clone();
+            wasi::link(&mut linker, &self.core.engine, component)?;
+            linker.instantiate_pre(component)?
+        } else {
+            linker.instantiate_pre(component)?
+        };
         let export = |name: &str| {
             let found = component.get_export_index(None, name);
             found.ok_or_else(|| wasmtime::Error::msg(format!("no export `{name}`")))
         };
         let entry = export(tribunal_component::world::entry(kind))?;
-        Ok((Prepared { pre, entry }, export("describe")?))
+        Ok((Prepared { pre, entry, inert }, export("describe")?))
     }
 
     fn describe(
         &self,
         name: &str,
         kind: PluginKind,
-        pre: &InstancePre<State>,
+        prepared: &Prepared,
         export: &ComponentExportIndex,
     ) -> Result<Description, LoadError> {
         let limits = &self.core.limits;
-        let state = State::new(limits, "{}", self.core.clock.deadline(limits.wall_ms));
-        let ended = call::<(), description::Description>(name, pre, export, (), state, limits);
+        let mut state = State::new(limits, "{}", self.core.clock.deadline(limits.wall_ms));
+        state.inert = prepared.inert.then(|| wasi::Inert::new(&Digest::of(b"describe"), None));
+        let ended = call::<(), description::Description>(name, &prepared.pre, export, (), state, limits);
         let given = ended.result.map_err(|fault| LoadError::Describe { fault })?;
         let read = lift::description(given).and_then(|read| crate::describe::check(&read, kind).map(|()| read));
         read.map_err(|problem| LoadError::Description { name: name.to_owned(), problem })

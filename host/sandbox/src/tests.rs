@@ -20,6 +20,7 @@ mod calls;
 mod limits;
 mod load;
 mod verdicts;
+mod wasi;
 
 /// One sandbox for all tests, as in a process that serves.
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| Sandbox::new(SandboxOptions::default()).unwrap());

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 fn sandbox(limits: Limits, cache: Option<&Path>) -> Sandbox {
     let compiler = Compiler::Child { program: env::current_exe().unwrap(), arguments: vec![WORKER.into()] };
     let cache = cache.map(Path::to_owned);
-    Sandbox::new(SandboxOptions { limits, compiler, cache, concurrent_calls: 4 }).unwrap()
+    Sandbox::new(SandboxOptions { limits, compiler, cache, concurrent_calls: 4, ..SandboxOptions::default() }).unwrap()
 }
 
 fn good() -> Vec<u8> {

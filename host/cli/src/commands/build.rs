@@ -1,8 +1,8 @@
 //! `tribunal build`: plugin crates into components.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tribunal_component::event::Event;
-use tribunal_component::{BuildPlan, Toolchain, ToolchainOptions, build_guests};
+use tribunal_component::{BuildPlan, Project, Toolchain, ToolchainOptions, build_guests, build_script};
 
 use crate::args::BuildArguments;
 use crate::output;
@@ -13,6 +13,10 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
         Event::Cargo(line) if line.trim().is_empty() => {}
         _ => output::note(&event.to_string()),
     };
+    if let Some(project) = script(arguments)? {
+        build_script(&project, &arguments.toolchains, &arguments.out, &mut tell)?;
+        return Ok(true);
+    }
     let options = ToolchainOptions {
         folder: arguments.toolchain.clone(),
         directory: arguments.manifest.clone(),
@@ -27,6 +31,19 @@ pub fn run(arguments: &BuildArguments) -> Result<bool> {
     };
     build_guests(&toolchain, &plan, &mut tell)?;
     Ok(true)
+}
+
+/// The plugin in Python or JavaScript that lies in the folder, unless a crate does.
+fn script(arguments: &BuildArguments) -> Result<Option<Project>> {
+    if arguments.manifest.join("Cargo.toml").exists() {
+        return Ok(None);
+    }
+    let project = Project::find(&arguments.manifest)?;
+    let other = |project: &&Project| arguments.packages.iter().any(|asked| *asked != project.name);
+    if let Some(project) = project.as_ref().filter(other) {
+        bail!("{}: it holds the plugin {} and no other", arguments.manifest.display(), project.name);
+    }
+    Ok(project)
 }
 
 /// Whether rustup may fetch what is missing: unless the environment says no, as for rustup itself.

@@ -19,13 +19,14 @@ const CONTRACT_BYTES: u64 = 1 << 20;
 
 /// Runs the command. The answer is no where something is requested and not granted.
 pub fn run(arguments: &CheckArguments) -> Result<bool> {
-    let limits = Limits::default();
     let at = arguments.contract.display();
     let granted = Contract::parse(&text(&arguments.contract)?).with_context(|| at.to_string())?;
     let opened = Opened::open(&arguments.suite)?;
+    let loading = arguments.loading.over(opened.loading());
+    let limits = loading.limits(Limits::default());
     let (schema, tables) = schema(arguments, &opened, &granted)?;
     let bytes = plugins::read(&arguments.file, &limits)?;
-    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &limits)?;
+    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &limits, loading.wasi)?;
     let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
     let holder = match plugin.kind() {
         PluginKind::Tool => Holder::Tool,

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use tribunal_protocol::limits::Limits;
+use tribunal_protocol::plugin::{Loading, Wasi};
 use tribunal_sandbox::Plugin;
 
 use crate::args::InspectArguments;
@@ -10,19 +11,22 @@ use crate::{output, plugins};
 
 /// Runs the command.
 pub fn run(arguments: &InspectArguments) -> Result<bool> {
-    let limits = Limits::default();
+    // Stand-ins grant nothing, and this shows which there are.
+    let inert = Loading { wasi: Wasi::Inert, ..Loading::default() };
+    let loading = arguments.loading.over(inert);
+    let limits = loading.limits(Limits::default());
     let bytes = plugins::read(&arguments.file, &limits)?;
-    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &limits)?;
+    let sandbox = plugins::sandbox(arguments.cache.as_deref(), &limits, loading.wasi)?;
     let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
     if arguments.json {
-        json(&plugin)?
+        json(&plugin, &limits)?
     } else {
-        text(&plugin)
+        text(&plugin, &limits)
     }
     Ok(true)
 }
 
-fn json(plugin: &Plugin) -> Result<()> {
+fn json(plugin: &Plugin, limits: &Limits) -> Result<()> {
     let (shape, description) = (plugin.shape(), plugin.description());
     output::json(&json!({
         "name": description.name,
@@ -30,19 +34,34 @@ fn json(plugin: &Plugin) -> Result<()> {
         "kind": plugin.kind(),
         "digest": plugin.digest(),
         "shape": shape,
+        "stand_ins": shape.wasi().collect::<Vec<_>>(),
+        "compile_seconds": limits.compile_seconds,
         "tools": description.tools,
         "contract": description.contract,
     }))
 }
 
-fn text(plugin: &Plugin) {
+fn text(plugin: &Plugin, limits: &Limits) {
     let (shape, description) = (plugin.shape(), plugin.description());
     let list = |names: &[String]| names.join("\n          ");
     output::line(&format!("name      {} {}", description.name, description.version));
     output::line(&format!("kind      {}", plugin.kind()));
     output::line(&format!("digest    {}", plugin.digest()));
     output::line(&format!("size      {} bytes, {} functions", shape.bytes, shape.functions));
-    output::line(&format!("imports   {}", list(&shape.imports)));
+    let (wasi, own): (Vec<String>, Vec<String>) =
+        shape.imports.iter().cloned().partition(|import| tribunal_component::is_wasi(import));
+    output::line(&format!("imports   {}", list(&own)));
+    if !wasi.is_empty() {
+        output::line(&format!("stand-ins {}", list(&wasi)));
+        output::line("          each is inert and grants nothing; a suite allows them with `wasi = \"inert\"`");
+    }
+    if limits.compile_seconds > Limits::default().compile_seconds {
+        let seconds = limits.compile_seconds;
+        output::line(&format!(
+            "compiling may take {seconds} s; a suite allows that with `compile_seconds = {seconds}`"
+        ));
+        output::line("          both stand under [plugins] of suite.toml");
+    }
     output::line(&format!("exports   {}", list(&shape.exports)));
     for tool in &description.tools {
         output::line(&format!("tool      {}: {}", tool.name, tool.description));

@@ -8,6 +8,7 @@ use tribunal_protocol::Digest;
 use tribunal_protocol::limits::Limits;
 
 use crate::args::LockArguments;
+use crate::datasets::Opened;
 use crate::lock::{self, Judgement, Lock};
 use crate::{output, plugins};
 
@@ -21,13 +22,14 @@ struct Row {
 
 /// Runs the command; says whether every plugin of the folder is locked as it is.
 pub fn run(arguments: &LockArguments) -> Result<bool> {
-    let limits = Limits::default();
+    let loading = Opened::open(&arguments.suite)?.loading();
+    let limits = loading.limits(Limits::default());
     let folder = plugins::folder(arguments.plugins.as_deref())?;
     let cache = plugins::cache(arguments.cache.as_deref(), &folder);
     let path = lock::place(&arguments.suite, &folder);
     let is_new = !path.exists();
     let mut lock = Lock::at(&path, &cache)?;
-    let sandbox = plugins::sandbox(Some(&cache), &limits)?;
+    let sandbox = plugins::sandbox(Some(&cache), &limits, loading.wasi)?;
     let mut components = BTreeMap::new();
     let mut rows = Vec::new();
     for file in plugins::components(&folder)? {

@@ -5,18 +5,17 @@ use std::path::PathBuf;
 use anyhow::Result;
 use tribunal_protocol::plugin::PluginKind;
 
-use crate::args::{Kind, Language, NewArguments};
+use crate::args::{Kind, NewArguments};
 use crate::{output, scaffold};
 
 /// Runs the command.
 pub fn run(arguments: &NewArguments) -> Result<bool> {
-    let Language::Rust = arguments.language;
     let kind = match arguments.kind {
         Kind::Tool => PluginKind::Tool,
         Kind::Verifier => PluginKind::Verifier,
         Kind::User => PluginKind::User,
     };
-    let files = scaffold::files(kind, &arguments.name)?;
+    let files = scaffold::files(arguments.language, kind, &arguments.name)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from(&arguments.name));
     scaffold::write(&folder, &files)?;
     let at = folder.display();

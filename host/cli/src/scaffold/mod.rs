@@ -1,11 +1,14 @@
 //! New plugin crates from templates: the text of every file, and writing them all or none.
 
 mod kit;
+mod script;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use tribunal_protocol::plugin::PluginKind;
+
+use crate::args::Language;
 
 /// What the kit and its comparator depend on.
 const KIT_DEPENDENCIES: [&str; 5] = ["caseless", "serde", "serde_json", "unicode-normalization", "wit-bindgen"];
@@ -56,8 +59,16 @@ fn template(kind: PluginKind) -> Template {
 ///
 /// # Errors
 /// The name is none that a cargo package can have.
-pub fn files(kind: PluginKind, name: &str) -> Result<Vec<(String, String)>> {
+pub fn files(language: Language, kind: PluginKind, name: &str) -> Result<Vec<(String, String)>> {
     check_name(name)?;
+    match language {
+        Language::Rust => rust_files(kind, name),
+        Language::Python => script::python(kind, name),
+        Language::Javascript => script::javascript(kind, name),
+    }
+}
+
+fn rust_files(kind: PluginKind, name: &str) -> Result<Vec<(String, String)>> {
     let Template { source, call, grant, own, pinned } = template(kind);
     let dependencies = format!("{own}{}", pins(pinned)?);
     let manifest =
@@ -84,6 +95,13 @@ pub fn files(kind: PluginKind, name: &str) -> Result<Vec<(String, String)>> {
 }
 
 fn readme(kind: PluginKind, name: &str, has_grant: bool) -> String {
+    let values = readme_values(kind, name, has_grant);
+    let values: Vec<(&str, &str)> = values.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    filled(include_str!("../../templates/README.md.txt"), &values)
+}
+
+/// What a README has for its places, whatever the language.
+fn readme_values(kind: PluginKind, name: &str, has_grant: bool) -> Vec<(&'static str, String)> {
     let with = if has_grant { " --contract grant.toml" } else { "" };
     let schema = if kind == PluginKind::User { String::new() } else { " --schema billing-v1".to_owned() };
     let check = match kind {
@@ -92,11 +110,13 @@ fn readme(kind: PluginKind, name: &str, has_grant: bool) -> String {
     };
     let data = if kind == PluginKind::Tool { format!("{with}{schema}") } else { String::new() };
     let grant = if has_grant { ", `grant.toml` what a task might grant" } else { "" };
-    let kind = kind.to_string();
-    filled(
-        include_str!("../../templates/README.md.txt"),
-        &[("name", name), ("kind", &kind), ("check", &check), ("data", &data), ("grant", grant)],
-    )
+    vec![
+        ("name", name.to_owned()),
+        ("kind", kind.to_string()),
+        ("check", check),
+        ("data", data),
+        ("grant", grant.to_owned()),
+    ]
 }
 
 /// Lines that pin dependencies as this program's own workspace does.
@@ -160,7 +180,7 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill_in() {
         for kind in KINDS {
-            let files = files(kind, "my-plugin").unwrap();
+            let files = files(Language::Rust, kind, "my-plugin").unwrap();
             for (path, text) in files.iter().filter(|(path, _)| !path.starts_with("tribunal/")) {
                 assert!(!text.contains("{{name}}") && !text.contains("{{dep"), "{path}: {text}");
             }

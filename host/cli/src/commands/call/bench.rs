@@ -100,12 +100,12 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
 /// Compiles with an empty cache, then loads from it.
 fn loading(arguments: &BenchArguments) -> Result<(f64, Times)> {
     let cache = tempfile::tempdir().context("cannot make a folder for compiled plugins")?;
-    let most = Limits::default();
+    let (most, wasi) = super::loading(&arguments.subject)?;
     let bytes = plugins::read(&arguments.subject.file, &most)?;
     let label = arguments.subject.file.display().to_string();
     let mut seconds = Vec::new();
     for _ in 0..=LOADS {
-        let sandbox = plugins::sandbox(Some(cache.path()), &most)?;
+        let sandbox = plugins::sandbox(Some(cache.path()), &most, wasi)?;
         let watch = Stopwatch::start();
         sandbox.load(&label, &bytes)?;
         seconds.push(watch.seconds());

@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use tribunal_protocol::failure::Failure;
 use tribunal_protocol::fault::Fault;
 use tribunal_protocol::limits::Limits;
+use tribunal_protocol::plugin::Wasi;
 use tribunal_protocol::session::Session;
 use tribunal_protocol::usage::Usage;
 use tribunal_protocol::verdict::Score;
@@ -22,6 +23,7 @@ use tribunal_sandbox::{Log, Plugin, ReplyInput, ToolInput, ToolOutput, VerifyInp
 use tribunal_train::Clock as _;
 
 use crate::args::{CallArguments, SubjectArguments};
+use crate::datasets::Opened;
 use crate::work::Stopwatch;
 use crate::{folder, output, plugins};
 use ground::Ground;
@@ -69,9 +71,9 @@ struct Subject {
 
 impl Subject {
     fn open(arguments: &SubjectArguments) -> Result<Subject> {
-        let most = Limits::default();
+        let (most, wasi) = loading(arguments)?;
         let bytes = plugins::read(&arguments.file, &most)?;
-        let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most)?;
+        let sandbox = plugins::sandbox(arguments.cache.as_deref(), &most, wasi)?;
         let plugin = sandbox.load(&arguments.file.display().to_string(), &bytes)?;
         let input = input::read(&arguments.input, &plugin)?;
         let (ground, mut limits) = match &arguments.replay {
@@ -91,6 +93,12 @@ impl Subject {
     fn call(&self) -> Called {
         once(&self.plugin, &self.input, &self.ground, &self.limits)
     }
+}
+
+/// The limits under which the plugin is loaded, and what becomes of its WASI imports.
+fn loading(arguments: &SubjectArguments) -> Result<(Limits, Wasi)> {
+    let loading = arguments.loading.over(Opened::open(&arguments.suite)?.loading());
+    Ok((loading.limits(Limits::default()), loading.wasi))
 }
 
 /// Runs the command. The answer is no where the plugin gave no result, or asked its host for

@@ -71,6 +71,10 @@ impl Session for Taped {
         self.live.as_ref().map_or(self.played, |session| session.usage())
     }
 
+    fn date(&self) -> Option<i32> {
+        self.live.as_ref().and_then(|session| session.date())
+    }
+
     fn violations(&self) -> u32 {
         self.live.as_ref().map_or(0, |session| session.violations())
     }

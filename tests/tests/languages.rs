@@ -211,7 +211,17 @@ fn values(desk: &Desk) {
     let expected =
         ["integer", "boolean", "integer", "float", "decimal", "text", "date", "timestamp"].map(|kind| json!(kind));
     assert_eq!(kinds[..8], expected, "{}", desk.language.name());
-    let row = json!([3, true, 9_007_199_254_740_991_i64, 1.5, "123456789012345.6789", "Größe Ω 日本 😀", "1969-12-31", "2025-06-30T12:34:56", null]);
+    let row = json!([
+        3,
+        true,
+        9_007_199_254_740_991_i64,
+        1.5,
+        "123456789012345.6789",
+        "Größe Ω 日本 😀",
+        "1969-12-31",
+        "2025-06-30T12:34:56",
+        null
+    ]);
     assert_eq!(table(3)["rows"][0], row, "{}", desk.language.name());
     assert_eq!(table(2)["rows"][0], json!([2, null, null, null, null, null, null, null, null]));
     // The largest integer: exact, or refused by name where a language has no exact number for it.
@@ -290,7 +300,8 @@ fn broken(desk: &Desk) {
         Language::Python => ("plugin.py", "no such key"),
         Language::Javascript => ("plugin.js", "undefined.length"),
     };
-    let folder = if desk.language == Language::Rust { "rust".to_owned() } else { format!("{}-tool", desk.language.name()) };
+    let folder =
+        if desk.language == Language::Rust { "rust".to_owned() } else { format!("{}-tool", desk.language.name()) };
     let text = std::fs::read_to_string(root().join("tests/guests/languages").join(folder).join(source)).unwrap();
     let number = text.lines().position(|each| each.contains(line)).unwrap() + 1;
     assert!(says.contains("panic: ") && says.ends_with(&format!("at {source}:{number}")), "{says}");
@@ -299,8 +310,7 @@ fn broken(desk: &Desk) {
 
 /// Nothing is kept from one call to the next, and the same call gives the same bytes.
 fn state(desk: &Desk) {
-    let (mut twice, _) =
-        desk.call("tool", &json!({"tool": "act", "arguments": {"do": "state"}}), &["--repeat", "3"]);
+    let (mut twice, _) = desk.call("tool", &json!({"tool": "act", "arguments": {"do": "state"}}), &["--repeat", "3"]);
     assert_eq!(twice["result"]["output"]["text"], "1", "{twice}");
     let again = desk.act(json!({"do": "state"}));
     for changing in ["median_ms", "calls"] {
@@ -320,7 +330,10 @@ fn verdicts(desk: &Desk) {
                "questions": [{"about": "a", "text": "b", "reply": "c"}]})
     };
     let right = desk.judge(&answer(&["Ø", "日"]));
-    assert_eq!((&right["result"]["score"]["reward"], &right["result"]["score"]["reason"]), (&json!(1.0), &json!("match")));
+    assert_eq!(
+        (&right["result"]["score"]["reward"], &right["result"]["score"]["reason"]),
+        (&json!(1.0), &json!("match"))
+    );
     assert_eq!(right["log"]["lines"], json!(["1 questions, 2 calls, 1 failed"]));
     let wrong = desk.judge(&answer(&["Ø", "月"]));
     let difference = json!({"path": "answer", "row": 1, "column": "word", "expected": "日", "found": "月"});
@@ -350,12 +363,15 @@ fn stand_ins(desk: &Desk) {
     assert_eq!(chance(json!({})), first);
     if desk.language == Language::Python {
         assert_ne!(chance(json!({"sql": "other"})), first, "another call, other dice");
-        assert!(desk.act(json!({"do": "files"}))["result"]["output"]["text"].as_str().unwrap().starts_with("refused: "));
+        assert!(
+            desk.act(json!({"do": "files"}))["result"]["output"]["text"].as_str().unwrap().starts_with("refused: ")
+        );
     }
     // Without the flag it is not loaded, and the message names the flag.
     let component = desk.component("tool");
     let at = desk.folder.path();
-    let refused = read(&tribunal(at, &["call", component.to_str().unwrap(), "call.json", "--data", "shop"]).output().unwrap());
+    let refused =
+        read(&tribunal(at, &["call", component.to_str().unwrap(), "call.json", "--data", "shop"]).output().unwrap());
     assert_eq!(refused.code, 2);
     for words in ["wasi:cli/stdout@0.2.", "Tribunal offers no WASI", "wasi = \"inert\"", "[plugins]"] {
         assert!(refused.err.contains(words), "{words}: {}", refused.err);
@@ -367,5 +383,8 @@ fn stand_ins(desk: &Desk) {
     let said = read(&tribunal(at, &arguments).output().unwrap());
     let shown: Json = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
     let stand_ins = shown["stand_ins"].as_array().unwrap();
-    assert!(stand_ins.len() > 15 && stand_ins.iter().all(|name| name.as_str().unwrap().starts_with("wasi:")), "{shown}");
+    assert!(
+        stand_ins.len() > 15 && stand_ins.iter().all(|name| name.as_str().unwrap().starts_with("wasi:")),
+        "{shown}"
+    );
 }

@@ -238,10 +238,7 @@ impl LoadingArguments {
             WasiChoice::Refused => Wasi::Refused,
             WasiChoice::Inert => Wasi::Inert,
         });
-        Loading {
-            wasi: asked.unwrap_or(suite.wasi),
-            compile_seconds: self.compile_seconds.or(suite.compile_seconds),
-        }
+        Loading { wasi: asked.unwrap_or(suite.wasi), compile_seconds: self.compile_seconds.or(suite.compile_seconds) }
     }
 }
 

@@ -9,9 +9,9 @@ use tribunal_import::ImportedSuite;
 use tribunal_maker::{Library, Maker, Refused, Source};
 use tribunal_protocol::digest::Digest;
 use tribunal_protocol::limits::Limits;
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::schema::{Dataset, Engine, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Split, Task};
-use tribunal_protocol::plugin::Loading;
 use tribunal_sandbox::Plugin;
 use tribunal_tasks::{Draft, Quotas, Slot, Suite};
 
@@ -198,7 +198,8 @@ impl Workshop {
             opened.kind = Kind::Made(Arc::new(made.with_variants(place.variants)?));
         }
         let library = Arc::new(Library::new(opened.source()));
-        let stage = stage(&library, (&opened.named, opened.loading()), place.plugins.as_deref(), place.cache.as_deref(), &[])?;
+        let stage =
+            stage(&library, (&opened.named, opened.loading()), place.plugins.as_deref(), place.cache.as_deref(), &[])?;
         Ok(Workshop { opened, library, stage, seed: place.seed, limit: place.tasks })
     }
 

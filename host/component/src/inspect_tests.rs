@@ -1,8 +1,8 @@
 use super::*;
-use tribunal_protocol::plugin::Wasi;
 use crate::fixture::component;
 use crate::world::{KINDS, check_world};
 use crate::{WIT, check};
+use tribunal_protocol::plugin::Wasi;
 
 const CAP: usize = 1 << 20;
 

@@ -40,8 +40,7 @@ fn check_types(bytes: &[u8], kind: PluginKind, resolve: &Resolve, world: WorldId
     // The bytes are foreign, and the checker has panicked on valid components before.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // Exact versions: one that is merely compatible would pass here and fail to link.
-        wit_component::targets(resolve, world, bytes, false)
-            .map_err(|fault| difference(&format!("{fault:#}"), kind))
+        wit_component::targets(resolve, world, bytes, false).map_err(|fault| difference(&format!("{fault:#}"), kind))
     }));
     match outcome {
         Ok(Ok(())) => Ok(()),

@@ -62,7 +62,10 @@ pub(crate) fn world(kind: PluginKind, imports: &[String]) -> Result<(Resolve, Wo
         wasi.iter().filter_map(|import| import.split_once('@').map(|(_, version)| version)).collect();
     if versions.len() > 1 {
         let versions: Vec<_> = versions.into_iter().collect();
-        return Err(format!("it imports WASI in several versions ({}); build it with one toolchain", versions.join(", ")));
+        return Err(format!(
+            "it imports WASI in several versions ({}); build it with one toolchain",
+            versions.join(", ")
+        ));
     }
     let version = versions.first().copied().unwrap_or(VERSION);
     let text = WASI.replace(&format!("@{VERSION}"), &format!("@{version}"));
@@ -101,8 +104,15 @@ mod tests {
     #[test]
     fn an_interface_has_a_stand_in_by_name_and_version() {
         assert_eq!(stand_in("wasi:io/streams@0.2.0"), Some("wasi:io/streams"));
-        for none in ["wasi:io/streams", "wasi:io/streams@0.3.0", "wasi:io/streams@0.2.", "wasi:io/streams@0.2.0-rc",
-                     "wasi:http/types@0.2.0", "wasi:cli/run@0.2.0", "wasi:io/streams@0.2.0000"] {
+        for none in [
+            "wasi:io/streams",
+            "wasi:io/streams@0.3.0",
+            "wasi:io/streams@0.2.",
+            "wasi:io/streams@0.2.0-rc",
+            "wasi:http/types@0.2.0",
+            "wasi:cli/run@0.2.0",
+            "wasi:io/streams@0.2.0000",
+        ] {
             assert_eq!(stand_in(none), None, "{none}");
         }
     }

@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::digest::{Digest, Hasher};
+use tribunal_protocol::plugin::Loading;
 use tribunal_protocol::schema::{Dataset, TableData, TableSchema};
 use tribunal_protocol::task::{SchemaRef, Task};
 use tribunal_protocol::value::{date_text, parse_date};

@@ -66,7 +66,8 @@ fn load(world: &World, case: &Case) -> Result<Arc<Plugin>, String> {
         // Limits of compiling hold in a child of the real program.
         let program = tribunal_tests::tool::binary();
         let compiler = Compiler::Child { program, arguments: vec!["compile-worker".into()] };
-        Sandbox::new(SandboxOptions { limits, compiler, cache: None, concurrent_calls: 2, ..SandboxOptions::default() }).unwrap()
+        Sandbox::new(SandboxOptions { limits, compiler, cache: None, concurrent_calls: 2, ..SandboxOptions::default() })
+            .unwrap()
     });
     let sandbox = sandbox.as_ref().unwrap_or(&world.sandbox);
     sandbox.load(&case.name, &case.component).map_err(|fault| fault.to_string())

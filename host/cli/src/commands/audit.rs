@@ -21,7 +21,8 @@ pub fn run(arguments: &AuditArguments) -> Result<bool> {
     let bytes = plugins::read(&arguments.file, &limits)?;
     let folder = plugins::folder(arguments.place.plugins.as_deref())?;
     let cache = plugins::cache(arguments.place.cache.as_deref(), &folder);
-    let plugin = plugins::sandbox(Some(&cache), &limits, workshop.loading().wasi)?.load(&arguments.file.display().to_string(), &bytes)?;
+    let plugin = plugins::sandbox(Some(&cache), &limits, workshop.loading().wasi)?
+        .load(&arguments.file.display().to_string(), &bytes)?;
     if plugin.kind() != PluginKind::Verifier {
         bail!("{}: a verifier expected, this is a {}", arguments.file.display(), plugin.kind());
     }

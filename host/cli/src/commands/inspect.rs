@@ -57,7 +57,9 @@ fn text(plugin: &Plugin, limits: &Limits) {
     }
     if limits.compile_seconds > Limits::default().compile_seconds {
         let seconds = limits.compile_seconds;
-        output::line(&format!("compiling may take {seconds} s; a suite allows that with `compile_seconds = {seconds}`"));
+        output::line(&format!(
+            "compiling may take {seconds} s; a suite allows that with `compile_seconds = {seconds}`"
+        ));
         output::line("          both stand under [plugins] of suite.toml");
     }
     output::line(&format!("exports   {}", list(&shape.exports)));

@@ -161,8 +161,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_file() {
-        let package = |own: &str| found("package.json", &format!("{{\"name\": \"a\", \"tribunal\": {own}}}")).unwrap_err();
-        assert!(package(r#"{"kind": "judge", "source": "plugin.js"}"#).contains("package.json: unknown variant `judge`"));
+        let package =
+            |own: &str| found("package.json", &format!("{{\"name\": \"a\", \"tribunal\": {own}}}")).unwrap_err();
+        assert!(
+            package(r#"{"kind": "judge", "source": "plugin.js"}"#).contains("package.json: unknown variant `judge`")
+        );
         assert!(package(r#"{"kind": "tool", "source": "../plugin.js"}"#).contains("a file of this folder"));
         assert!(package(r#"{"kind": "tool", "source": "other.js"}"#).contains("source `other.js`: no such file"));
         assert!(package(r#"{"kind": "tool"}"#).contains("missing field `source`"));

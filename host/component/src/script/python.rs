@@ -15,7 +15,10 @@ const RUN: &str = "import sys; from componentize_py import script; sys.argv[0] =
 /// Makes the component.
 pub(super) fn make(project: &Project, tool: &Path, staging: &Path, wit: &Path, out: &Path) -> Result<(), ScriptFault> {
     let module = project.source.trim_end_matches(".py");
-    put(&staging.join("entry/tribunal_entry.py"), &filled(ENTRY, &[("module", module), ("entry", entry(project.kind))]))?;
+    put(
+        &staging.join("entry/tribunal_entry.py"),
+        &filled(ENTRY, &[("module", module), ("entry", entry(project.kind))]),
+    )?;
     // The tool runs elsewhere.
     let sources = project.folder.canonicalize().map_err(|source| file("resolving", &project.folder, source))?;
     let mut python = Command::new("python3");

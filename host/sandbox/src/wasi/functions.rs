@@ -139,9 +139,9 @@ fn poll(at: &mut LinkerInstance<'_, State>, interface: &str, name: &str) -> Link
 /// An input is at its end from the beginning.
 fn input(at: &mut LinkerInstance<'_, State>, interface: &str, name: &str) -> Linked {
     match name.strip_prefix("[method]input-stream.") {
-        Some("read" | "blocking-read") => does(at, name, |_, (_, _): (Resource<Input>, u64)| {
-            Ok((Done::<Vec<u8>>::Err(StreamError::Closed),))
-        }),
+        Some("read" | "blocking-read") => {
+            does(at, name, |_, (_, _): (Resource<Input>, u64)| Ok((Done::<Vec<u8>>::Err(StreamError::Closed),)))
+        }
         Some("skip" | "blocking-skip") => {
             does(at, name, |_, (_, _): (Resource<Input>, u64)| Ok((Done::<u64>::Err(StreamError::Closed),)))
         }

@@ -14,9 +14,9 @@ mod random;
 mod types;
 
 use tribunal_protocol::digest::Digest;
+use wasmtime::Engine;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, ResourceType};
-use wasmtime::Engine;
 
 use crate::host::State;
 use crate::log::{LogBuffer, Partial};
@@ -70,8 +70,7 @@ impl Inert {
 pub(crate) fn link(linker: &mut Linker<State>, engine: &Engine, component: &Component) -> wasmtime::Result<()> {
     let component = component.component_type();
     for (interface, item) in component.imports(engine) {
-        let (Some(name), ComponentItem::ComponentInstance(items)) =
-            (tribunal_component::stand_in(interface), &item.ty)
+        let (Some(name), ComponentItem::ComponentInstance(items)) = (tribunal_component::stand_in(interface), &item.ty)
         else {
             continue;
         };

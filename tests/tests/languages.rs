@@ -3,6 +3,9 @@
 //! can be fetched; where not, the test says that it skipped, and why.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[path = "../../tasks/tests/example/mod.rs"]
+mod example;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -111,32 +114,38 @@ fn built(language: Language) -> PathBuf {
     target().join("languages").join(language.name())
 }
 
-/// Builds one plugin, with the kit beside it as `tribunal new` puts it there.
+/// Builds one plugin of a language.
 fn build(language: Language, kind: &str, folder: &Path) -> Result<(), String> {
-    let guests = root().join("tests/guests/languages");
-    let toolchains = target().join("toolchains");
-    let (out, guest) = (built(language), target().join("guest"));
-    let toolchain = target().join("guest-toolchain");
-    let source = if language == Language::Rust {
-        guests.join("rust")
-    } else {
-        if let Some(why) = missing(language, &toolchains) {
-            return Err(why);
-        }
-        let at = folder.join(kind);
-        copy(&guests.join(format!("{}-{kind}", language.name())), &at);
-        copy(&root().join(format!("plugins/kit/{}/tribunal", language.name())), &at.join("tribunal"));
-        at
-    };
     let package = format!("{kind}-conform");
-    let mut command = tribunal(folder, &["build", &package]);
-    command.arg("--manifest").arg(source).arg("--out").arg(out).arg("--guests").arg(guest);
-    let said = read(&command.arg("--toolchain").arg(toolchain).arg("--toolchains").arg(toolchains).output().unwrap());
+    if language == Language::Rust {
+        return run_build(&root().join("tests/guests/languages/rust"), &package, &built(language), folder);
+    }
+    if let Some(why) = missing(language, &target().join("toolchains")) {
+        return Err(why);
+    }
+    let at = with_kit(language, &format!("{}-{kind}", language.name()), folder);
+    run_build(&at, &package, &built(language), folder)
+}
+
+/// The sources of a guest with the kit beside them, as `tribunal new` puts it there.
+fn with_kit(language: Language, guest: &str, folder: &Path) -> PathBuf {
+    let at = folder.join(guest);
+    copy(&root().join("tests/guests/languages").join(guest), &at);
+    copy(&root().join(format!("plugins/kit/{}/tribunal", language.name())), &at.join("tribunal"));
+    at
+}
+
+fn run_build(source: &Path, package: &str, out: &Path, folder: &Path) -> Result<(), String> {
+    let mut command = tribunal(folder, &["build", package]);
+    command.arg("--manifest").arg(source).arg("--out").arg(out).arg("--guests").arg(target().join("guest"));
+    command.arg("--toolchain").arg(target().join("guest-toolchain"));
+    command.arg("--toolchains").arg(target().join("toolchains"));
+    let said = read(&command.output().unwrap());
     match said.code {
         0 => Ok(()),
         // A registry that cannot be reached is no fault of ours; everything else is.
         _ if said.err.contains("could not be fetched") => Err(said.err),
-        _ => panic!("{} {kind}: {}", language.name(), said.err),
+        _ => panic!("{}: {}", source.display(), said.err),
     }
 }
 
@@ -387,4 +396,46 @@ fn stand_ins(desk: &Desk) {
         stand_ins.len() > 15 && stand_ins.iter().all(|name| name.as_str().unwrap().starts_with("wasi:")),
         "{shown}"
     );
+}
+
+/// A whole run: a tool in JavaScript in the place of the built-in one, in a suite that says so, and
+/// in one that does not.
+#[test]
+fn a_suite_runs_a_plugin_of_another_language_where_it_says_so() {
+    let at = tempfile::tempdir().unwrap();
+    let toolchains = target().join("toolchains");
+    let made = match missing(Language::Javascript, &toolchains) {
+        Some(why) => Err(why),
+        None => {
+            let source = with_kit(Language::Javascript, "javascript-query", at.path());
+            run_build(&source, "tool-query", &at.path().join("plugins"), at.path())
+        }
+    };
+    if let Err(why) = made {
+        eprintln!("skipped: plugins in javascript: {why}");
+        return;
+    }
+    for other in ["tool-catalog.wasm", "verifier-result.wasm"] {
+        std::fs::copy(target().join("plugins").join(other), at.path().join("plugins").join(other)).unwrap();
+    }
+    let run = |suite: &example::Folder| {
+        let path = suite.path("");
+        let mut arguments = vec!["run", "--suite", path.to_str().unwrap(), "--policy", "oracle,no-op"];
+        arguments.extend(["--plugins", "plugins", "--out", "played", "--overwrite"]);
+        read(&tribunal(at.path(), &arguments).output().unwrap())
+    };
+    let refused = run(&example::Folder::new());
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert!(refused.err.contains("tool-query.wasm") && refused.err.contains("wasi = \"inert\""), "{}", refused.err);
+    let suite = example::Folder::new().and("suite.toml", "[plugins]\nwasi = \"inert\"");
+    let ran = run(&suite);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let rewards = |policy: &str| {
+        let traces = std::fs::read_dir(at.path().join("played/traces").join(policy)).unwrap();
+        let texts = traces.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+        texts.filter(|text| text.contains("\"reward\":1.0")).count()
+    };
+    assert_eq!((rewards("oracle"), rewards("no-op")), (4, 0));
+    let replayed = read(&tribunal(at.path(), &["replay", "played", "--plugins", "plugins"]).output().unwrap());
+    assert_eq!((replayed.code, replayed.out.contains("8 identical, 0 different")), (0, true), "{}", replayed.out);
 }

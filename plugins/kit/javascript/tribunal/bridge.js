@@ -71,7 +71,7 @@ function place(stack = "") {
 }
 
 /** What the plugin says of itself. */
-export function described({ name, version, tools = [], contract = "" }) {
+export function described({ name, version, tools = [], contract = `[contract]\nname = "${name}"\n` }) {
   const read = (tool) => ({ ...tool, arguments: JSON.stringify(tool.arguments) });
   return { name, version, tools: tools.map(read), contract };
 }

@@ -182,8 +182,10 @@ def _column_out(column):
 def describe(plugin):
     """What the plugin says of itself."""
     with _Told():
-        tools = [description.ToolInfo(t.name, t.description, json.dumps(t.arguments)) for t in getattr(plugin, "TOOLS", [])]
-        return description.Description(plugin.NAME, plugin.VERSION, tools, getattr(plugin, "CONTRACT", ""))
+        info = lambda tool: description.ToolInfo(tool.name, tool.description, json.dumps(tool.arguments))
+        tools = [info(tool) for tool in getattr(plugin, "TOOLS", [])]
+        nothing = f'[contract]\nname = "{plugin.NAME}"\n'
+        return description.Description(plugin.NAME, plugin.VERSION, tools, getattr(plugin, "CONTRACT", nothing))
 
 
 def call(plugin, name, arguments):

@@ -206,6 +206,9 @@ fn a_release_is_decided(at: &Path) {
     for trace in traces {
         assert!(at.join("judged").join(&trace).is_file(), "{trace}");
     }
+    assert_eq!(evaluate("oracle", "guesser", &["--protocol", "release.toml", "--no-links"]).code, 0);
+    let bare = std::fs::read_to_string(at.join("judged/evaluation.html")).unwrap();
+    assert!(!bare.contains(".jsonl\"") && bare.len() > 10_000);
     let worse = evaluate("guesser", "oracle", &["--protocol", "release.toml"]);
     assert_eq!(worse.code, 1, "{}", worse.err);
     assert!(worse.out.contains("No ship: of 2 clauses, 1 fails (pass@1 gain)"), "{}", worse.out);

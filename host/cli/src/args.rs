@@ -487,6 +487,9 @@ pub struct EvaluateArguments {
     /// Show the biased plug-in estimates of pass^k too, by that name
     #[arg(long)]
     pub plug_in: bool,
+    /// Write the page without links to traces: for a page that is kept where they are not
+    #[arg(long)]
+    pub no_links: bool,
     /// A folder with the updates.jsonl of a training, for its curves
     #[arg(long, value_name = "FOLDER")]
     pub training: Option<PathBuf>,

@@ -27,6 +27,9 @@ pub fn run(arguments: &EvaluateArguments) -> Result<bool> {
     let mut traces = BTreeMap::new();
     let candidate = sides.candidate.read(&out, &mut traces)?;
     let baseline = sides.baseline.read(&out, &mut traces)?;
+    if arguments.no_links {
+        traces.clear();
+    }
     let recheck = sides.recheck.as_ref().map(|side| side.read(&out, &mut BTreeMap::new())).transpose()?;
     let comparison = compare(candidate, baseline, recheck, &protocol, arguments.plug_in)?;
     let shown = shown(&comparison, &sides)?;

@@ -62,6 +62,7 @@ fn compare(job: &Job<'_>, run: &RunFolder) -> Result<()> {
         protocol: None,
         print_protocol: false,
         plug_in: false,
+        no_links: false,
         training: Some(job.folder.path().to_owned()),
         out: None,
         json: job.arguments.machine.json,

@@ -67,7 +67,7 @@ impl Desk {
         std::fs::write(folder.path().join("grant.toml"), GRANT).unwrap();
         for kind in ["tool", "verifier"] {
             if let Err(why) = build(language, kind, folder.path()) {
-                eprintln!("skipped: plugins in {}: {why}", language.name());
+                skipped(language, &why);
                 return None;
             }
         }
@@ -107,6 +107,11 @@ impl Desk {
         assert_ne!(report, Json::Null, "{}: {err}", self.language.name());
         report
     }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that does nothing says so")]
+fn skipped(language: Language, why: &str) {
+    eprintln!("skipped: plugins in {}: {why}", language.name());
 }
 
 /// Where the components of a language lie.
@@ -412,10 +417,10 @@ fn a_suite_runs_a_plugin_of_another_language_where_it_says_so() {
         }
     };
     if let Err(why) = made {
-        eprintln!("skipped: plugins in javascript: {why}");
+        skipped(Language::Javascript, &why);
         return;
     }
-    for other in ["tool-catalog.wasm", "verifier-result.wasm"] {
+    for other in ["tool-catalog.wasm", "tool-metrics.wasm", "verifier-result.wasm"] {
         std::fs::copy(target().join("plugins").join(other), at.path().join("plugins").join(other)).unwrap();
     }
     let run = |suite: &example::Folder| {

@@ -139,10 +139,11 @@ fn refuse(shape: &Shape, kinds: &[PluginKind], wasi: Wasi) -> Result<(), ShapeFa
     // As long as the kind is open, an import counts as offered if any kind may have it.
     let open = if kinds.is_empty() { &KINDS } else { kinds };
     let offered: BTreeSet<_> = open.iter().flat_map(|kind| imports(*kind)).collect();
+    let met = |import: &String| wasi == Wasi::Inert && stand_in(import).is_some();
     let refused: Vec<_> = shape
         .imports
         .iter()
-        .filter(|import| !offered.contains(*import) && !(wasi == Wasi::Inert && stand_in(import).is_some()))
+        .filter(|import| !offered.contains(*import) && !met(import))
         .map(|import| Refusal { import: import.clone(), reason: reason(import, kinds) })
         .collect();
     if refused.is_empty() {

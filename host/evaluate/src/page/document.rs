@@ -55,8 +55,11 @@ pub struct Chart {
     /// Whether what runs upwards is a share, from 0 to 100 %.
     pub share: bool,
     /// Lines by their names.
-    pub lines: Vec<(String, Vec<(f64, f64)>)>,
+    pub lines: Vec<Named>,
 }
+
+/// A line by its name: points from left to right.
+pub type Named = (String, Vec<(f64, f64)>);
 
 #[derive(Serialize)]
 struct View<'d> {
@@ -112,7 +115,7 @@ impl<'d> PlotView<'d> {
     /// None where no line has a point.
     fn of(chart: &'d Chart) -> Option<PlotView<'d>> {
         let classes = std::iter::once("line candidate").chain(std::iter::repeat("line baseline dashed"));
-        let line = |((name, points), class): (&(String, Vec<(f64, f64)>), &'static str)| Line {
+        let line = |((name, points), class): (&Named, &'static str)| Line {
             name: shown(name, 24),
             class,
             points: points.clone(),

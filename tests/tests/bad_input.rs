@@ -27,7 +27,10 @@ fn components_that_are_no_plugins() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let wasi = component(at, "wasi.wasm", r#"(component (import "wasi:cli/environment@0.2.0" (instance)))"#);
-    refused(at, &["inspect", &wasi], &["wasi:cli/environment@0.2.0", "WASI"]);
+    refused(at, &["inspect", "--wasi", "refused", &wasi], &["wasi:cli/environment@0.2.0", "WASI"]);
+    // What has no stand-in is refused in any case.
+    let http = component(at, "http.wasm", r#"(component (import "wasi:http/types@0.2.0" (instance)))"#);
+    refused(at, &["inspect", &http], &["wasi:http/types@0.2.0"]);
     let world = component(at, "world.wasm", "(component)");
     refused(at, &["inspect", &world], &["describe"]);
     let version = component(at, "version.wasm", r#"(component (import "tribunal:plugin/log@2.0.0" (instance)))"#);

@@ -53,10 +53,10 @@ mod tests {
     #[test]
     fn values_are_put_by_their_path() {
         let recipe =
-            set(&["grpo.advantage=standardised", "rollout.grammar = false", "seed=7", "grpo.kl=0.5", "pool.tasks=3"])
+            set(&["grpo.advantage=standardised", "rollout.grammar = false", "seed=7", "grpo.kl=0.5", "pool.tasks=30"])
                 .unwrap();
         let grpo = recipe.grpo.unwrap();
-        assert_eq!((recipe.seed, recipe.rollout.grammar, recipe.pool.tasks, grpo.kl), (7, false, 3, 0.5));
+        assert_eq!((recipe.seed, recipe.rollout.grammar, recipe.pool.tasks, grpo.kl), (7, false, 30, 0.5));
         assert_eq!(grpo.advantage, Advantage::Standardised);
         assert_eq!(set(&[]).unwrap(), Recipe::parse(QUICK).unwrap());
     }
@@ -67,7 +67,7 @@ mod tests {
             ("grpo", "KEY=VALUE expected"),
             ("seed.x=1", "seed is a value, not a section"),
             ("grpo.klx=1", "klx"),
-            ("grpo.kl=much", "kl"),
+            ("grpo.kl=much", "invalid type: string \"much\""),
         ] {
             let why = set(&[value]).unwrap_err().to_string();
             assert!(why.contains(expected), "{value}: {why}");

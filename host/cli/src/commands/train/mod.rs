@@ -99,8 +99,13 @@ fn recipe(arguments: &TrainArguments) -> Result<Recipe> {
             format!("cannot read {}; a recipe file expected, or one of: {}", named.display(), known.join(", "))
         })?,
     };
-    let text = tribunal_train::with_values(&text, &arguments.set).with_context(|| named.display().to_string())?;
-    let mut recipe = Recipe::parse(&text).with_context(|| named.display().to_string())?;
+    // Lines are those of the file, unless values were set.
+    let told = || match arguments.set.is_empty() {
+        true => named.display().to_string(),
+        false => format!("{} with {}", named.display(), arguments.set.join(", ")),
+    };
+    let text = tribunal_train::with_values(&text, &arguments.set).with_context(told)?;
+    let mut recipe = Recipe::parse(&text).with_context(told)?;
     if let Some(seed) = arguments.seed {
         recipe.seed = seed;
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use tribunal_episode::{Episode, Prepared};
 use tribunal_evaluate::comparison::Spent;
+use tribunal_protocol::event::Event;
 use tribunal_protocol::task::Task;
 use tribunal_train::rollout::{self, Attempt, Rollout};
 use tribunal_train::{Lesson, RolloutRecipe, Served};
@@ -68,6 +69,11 @@ pub fn device(name: &str) -> Result<Device> {
         output::note(note);
     }
     Ok(chosen.device)
+}
+
+/// The episode of a task that is too long to be read: nothing is done, and it counts.
+pub fn given_up(lesson: &Lesson, policy: &str, attempt: Attempt) -> Vec<Event> {
+    Episode::start(&lesson.prepared, policy, attempt.number, attempt.seed).finish()
 }
 
 /// A model that is played over the tasks of a run.
@@ -141,9 +147,8 @@ impl Stint<'_> {
         Ok(made.into_iter().collect())
     }
 
-    /// The episode of a task that is too long to be read: nothing is done, and it counts.
     fn give_up(&self, lesson: &Lesson, attempt: Attempt) -> Result<()> {
-        let events = Episode::start(&lesson.prepared, self.name, attempt.number, attempt.seed).finish();
+        let events = given_up(lesson, self.name, attempt);
         folder::write(&self.trace(lesson.task(), attempt.number), &tribunal_trace::write(&events)?)
     }
 

@@ -49,10 +49,7 @@ impl Served {
         } else {
             return Err(TrainError::checkpoint(path, neither(path)));
         };
-        if model.shape().vocab < codec.vocabulary() {
-            let (tokens, vocab) = (codec.vocabulary(), model.shape().vocab);
-            return Err(TrainError::checkpoint(path, format!("the tokenizer has {tokens} tokens, the model {vocab}")));
-        }
+        fitting(&model, &codec, path)?;
         Ok(Served { model, codec, rollout, digest: digest(path)? })
     }
 
@@ -78,13 +75,18 @@ impl Served {
         };
         let codec = Arc::new(Codec::from_json(text(TOKENIZER)?)?);
         let recipe = Recipe::parse(text(RECIPE)?)?;
-        if model.shape().vocab < codec.vocabulary() {
-            let (tokens, vocab) = (codec.vocabulary(), model.shape().vocab);
-            let why = format!("the tokenizer has {tokens} tokens, the model {vocab}");
-            return Err(TrainError::checkpoint("a packed policy", why));
-        }
+        fitting(&model, &codec, Path::new("a packed policy"))?;
         Ok(Served { model, codec, rollout: recipe.rollout, digest: Digest::of(bytes) })
     }
+}
+
+/// A model has a place for every token of its tokenizer.
+fn fitting(model: &Model, codec: &Codec, at: &Path) -> Result<(), TrainError> {
+    let (tokens, vocab) = (codec.vocabulary(), model.shape().vocab);
+    if vocab < tokens {
+        return Err(TrainError::checkpoint(at, format!("the tokenizer has {tokens} tokens, the model {vocab}")));
+    }
+    Ok(())
 }
 
 /// How a pretrained model is played. Few at a time: its cache takes tens of kilobytes for a token.

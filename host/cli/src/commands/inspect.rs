@@ -9,6 +9,9 @@ use tribunal_sandbox::Plugin;
 use crate::args::InspectArguments;
 use crate::{output, plugins};
 
+/// Between names that stand below each other, behind the first column.
+const BELOW: &str = "\n          ";
+
 /// Runs the command.
 pub fn run(arguments: &InspectArguments) -> Result<bool> {
     // Stand-ins grant nothing, and this shows which there are.
@@ -43,16 +46,15 @@ fn json(plugin: &Plugin, limits: &Limits) -> Result<()> {
 
 fn text(plugin: &Plugin, limits: &Limits) {
     let (shape, description) = (plugin.shape(), plugin.description());
-    let list = |names: &[String]| names.join("\n          ");
     output::line(&format!("name      {} {}", description.name, description.version));
     output::line(&format!("kind      {}", plugin.kind()));
     output::line(&format!("digest    {}", plugin.digest()));
     output::line(&format!("size      {} bytes, {} functions", shape.bytes, shape.functions));
-    let (wasi, own): (Vec<String>, Vec<String>) =
-        shape.imports.iter().cloned().partition(|import| tribunal_component::is_wasi(import));
-    output::line(&format!("imports   {}", list(&own)));
+    let wasi: Vec<&str> = shape.wasi().collect();
+    let own: Vec<&str> = shape.imports.iter().map(String::as_str).filter(|import| !wasi.contains(import)).collect();
+    output::line(&format!("imports   {}", own.join(BELOW)));
     if !wasi.is_empty() {
-        output::line(&format!("stand-ins {}", list(&wasi)));
+        output::line(&format!("stand-ins {}", wasi.join(BELOW)));
         output::line("          each is inert and grants nothing; a suite allows them with `wasi = \"inert\"`");
     }
     if limits.compile_seconds > Limits::default().compile_seconds {
@@ -62,7 +64,7 @@ fn text(plugin: &Plugin, limits: &Limits) {
         ));
         output::line("          both stand under [plugins] of suite.toml");
     }
-    output::line(&format!("exports   {}", list(&shape.exports)));
+    output::line(&format!("exports   {}", shape.exports.join(BELOW)));
     for tool in &description.tools {
         output::line(&format!("tool      {}: {}", tool.name, tool.description));
         output::line(&format!("          {}", tool.arguments));

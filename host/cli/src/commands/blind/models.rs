@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use tribunal_episode::{Episode, Stage};
+use tribunal_episode::Stage;
 use tribunal_protocol::policy::Policies;
 use tribunal_protocol::task::Task;
 use tribunal_scripted::Scripted;
@@ -16,7 +16,7 @@ use tribunal_transformer::Sampler;
 use super::{blind, prepared, whole};
 use crate::args::EvaluateBlindArguments;
 use crate::commands::run::policy_seed;
-use crate::models::AT_ONCE;
+use crate::models::{AT_ONCE, given_up};
 use crate::{output, work};
 
 /// `NAME=FILE` of every model. A name that says nothing of the file, and is not taken.
@@ -59,12 +59,11 @@ pub fn play(
         for (lesson, prepared) in lessons.iter().enumerate() {
             for number in 0..arguments.attempts {
                 let seed = policy_seed(arguments.seed, &prepared.task().id, number);
+                let attempt = Attempt { lesson, number, seed };
                 if prepared.readable(sampler.context()) {
-                    attempts.push(Attempt { lesson, number, seed });
+                    attempts.push(attempt);
                 } else {
-                    // Too long to be read: nothing is done, and it counts.
-                    let events = Episode::start(&prepared.prepared, name, number, seed).finish();
-                    episodes.push(blind(name, prepared.task(), &events));
+                    episodes.push(blind(name, prepared.task(), &given_up(prepared, name, attempt)));
                     bar.step();
                 }
             }

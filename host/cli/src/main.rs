@@ -17,6 +17,10 @@ use clap::Parser;
 
 use crate::args::{Arguments, Command};
 
+/// Policies, queries and plugins make many small things on several threads at once.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Everything was done.
 const DONE: u8 = 0;
 /// It was done, and the answer is no: a replay differs, a question is unclassified, a request is not

@@ -100,6 +100,8 @@ impl Compiler {
                 // The compiler needs nothing of our environment, and its memory errors are told
                 // apart by what Rust itself says of them.
                 command.args(arguments).args(limited).env_clear().current_dir("/");
+                // Address space counts as memory, and this allocator sets a gibibyte of it aside unless told.
+                command.env("MIMALLOC_ARENA_RESERVE", ARENA_KIB);
                 let start = |source| CompileFault::Start { program: program.clone(), source };
                 let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
                 let output = converse(child.map_err(start)?, component).map_err(start)?;
@@ -143,6 +145,9 @@ fn verdict(output: &Output, limits: &Limits) -> CompileFault {
         None => CompileFault::Died { status: output.status, message: shorten(message, MESSAGE_BYTES) },
     }
 }
+
+/// How much address space the compiling process's allocator asks of the system at a time.
+const ARENA_KIB: &str = "16384";
 
 /// What the child says before the reason of a refusal.
 const REFUSED: &str = "refused: ";

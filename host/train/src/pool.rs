@@ -100,6 +100,20 @@ impl Pool {
         }
     }
 
+    /// The tasks that were too hard when they were last tried.
+    #[must_use]
+    pub fn too_hard(&self) -> Vec<usize> {
+        let entries = self.entries.iter().enumerate();
+        entries.filter(|(_, entry)| entry.band() == Band::TooHard).map(|(task, _)| task).collect()
+    }
+
+    /// Forgets the attempts at a task: they were those of a policy that has changed since.
+    pub fn forget(&mut self, task: usize) {
+        if let Some(entry) = self.entries.get_mut(task) {
+            entry.latest.clear();
+        }
+    }
+
     /// Draws `count` different tasks for an update; fewer where there are fewer. The tasks in
     /// `taken` are left out.
     #[must_use]
@@ -193,6 +207,16 @@ mod tests {
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
         assert!(!pool.draw(3, Selection::None, 1, &["x"], &[2]).contains(&2));
+    }
+
+    #[test]
+    fn what_was_too_hard_may_come_within_reach() {
+        let mut pool = pool(&[(0, 4), (2, 4), (4, 4), (0, 4)]);
+        assert_eq!(pool.too_hard(), [0, 3]);
+        pool.forget(3);
+        [true, false, true, false].into_iter().for_each(|passed| pool.note(3, Some(passed)));
+        // Two of four are medium. With the four old failures they would be two of eight, which is hard.
+        assert_eq!((pool.entries[3].band(), pool.too_hard()), (Band::Medium, vec![0]));
     }
 
     #[test]

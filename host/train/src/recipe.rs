@@ -114,6 +114,9 @@ pub struct PoolRecipe {
     pub tasks: usize,
     /// Attempts of the starting policy at each.
     pub probes: u32,
+    /// After so many updates, and again after as many, the tasks that were too hard are probed anew with
+    /// the policy as it is then: what it has learned may have brought them within reach. 0: never.
+    pub again: u64,
     /// How tasks are chosen.
     pub selection: Selection,
 }
@@ -260,7 +263,7 @@ impl GrpoRecipe {
 
 impl Default for PoolRecipe {
     fn default() -> PoolRecipe {
-        PoolRecipe { tasks: 200, probes: 8, selection: Selection::Bands }
+        PoolRecipe { tasks: 200, probes: 8, again: 0, selection: Selection::Bands }
     }
 }
 
@@ -365,6 +368,9 @@ impl Recipe {
         }
         if self.pool.probes < 4 && self.pool.selection == Selection::Bands {
             return wrong("pool.probes", "at least 4 expected: fewer attempts do not tell a band");
+        }
+        if self.pool.again > 0 && self.pool.selection == Selection::None {
+            return wrong("pool.again", "0 expected with selection \"none\", which asks for no band");
         }
         Ok(())
     }

@@ -80,8 +80,6 @@ struct Live<'a> {
     spent: Effort,
     /// Tokens of its transcript that are read, or are to be paid as read.
     known: usize,
-    /// What it does next.
-    next: Option<Action>,
 }
 
 /// Plays all attempts, in order; `done` hears of each that has ended.
@@ -134,21 +132,12 @@ pub fn play_as<L: Borrow<Lesson>>(
         let drawn = draw(sampler, &mut live, recipe)?;
         let generated = clock.seconds();
         timing.generation += generated - begun;
-        for ((_, one), drawn) in live.iter_mut().zip(drawn) {
-            take(one, drawn)?;
-        }
-        each(&mut live, |(_, one)| {
-            if let Some(action) = one.next.take() {
-                one.episode.step(action);
-            }
-        })?;
+        let mut turns: Vec<_> = live.iter_mut().zip(drawn).map(|((_, one), drawn)| (one, drawn, Ok(false))).collect();
+        each(&mut turns, |(one, drawn, goes_on)| *goes_on = turn(one, std::mem::take(drawn), recipe, sampler))?;
+        let goes_on = turns.into_iter().map(|(.., goes_on)| goes_on).collect::<Result<Vec<bool>, _>>()?;
         let mut over = Vec::new();
-        for (place, mut one) in std::mem::take(&mut live) {
-            if observe(&mut one, recipe, sampler.context())? {
-                live.push((place, one))
-            } else {
-                over.push((place, one))
-            }
+        for (one, goes_on) in std::mem::take(&mut live).into_iter().zip(goes_on) {
+            if goes_on { live.push(one) } else { over.push(one) }
         }
         let judged = clock.seconds();
         timing.environment += judged - generated;
@@ -194,7 +183,6 @@ fn start<'a>(
         cut: false,
         spent: Effort::default(),
         known,
-        next: None,
     })
 }
 
@@ -210,8 +198,15 @@ fn draw(sampler: &Sampler, live: &mut [(usize, Live<'_>)], recipe: &RolloutRecip
     Ok(sampler.draw(&mut draws, &sampling)?)
 }
 
+/// Takes the tokens of a call, makes the call, and takes what came of it; says whether the episode goes on.
+fn turn(one: &mut Live<'_>, drawn: Drawn, recipe: &RolloutRecipe, sampler: &Sampler) -> Result<bool, TrainError> {
+    let action = take(one, drawn)?;
+    one.episode.step(action);
+    observe(one, recipe, sampler.context())
+}
+
 /// Takes the tokens of a call into the transcript; says what to do.
-fn take(one: &mut Live<'_>, drawn: Drawn) -> Result<(), TrainError> {
+fn take(one: &mut Live<'_>, drawn: Drawn) -> Result<Action, TrainError> {
     let start = one.transcript.tokens().len();
     let turn = one.transcript.turns() as usize;
     one.spent.cached += one.known as u64;
@@ -226,9 +221,7 @@ fn take(one: &mut Live<'_>, drawn: Drawn) -> Result<(), TrainError> {
         }
     }
     one.cut |= !drawn.ended;
-    let sampled = one.transcript.sampled(&drawn.tokens)?;
-    one.next = Some(sampled.action);
-    Ok(())
+    Ok(one.transcript.sampled(&drawn.tokens)?.action)
 }
 
 /// Takes what came of the call into the transcript; says whether the episode goes on.

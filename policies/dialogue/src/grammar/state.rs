@@ -1,5 +1,6 @@
 //! Where in a call we are.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -64,6 +65,8 @@ pub struct State {
     tokens: Vec<u32>,
     /// The mask of this state, once it was asked for.
     mask: Option<Mask>,
+    /// What must come next, once it was asked for: finding it cuts the whole call into tokens anew.
+    forced: Option<VecDeque<u32>>,
     ended: bool,
 }
 
@@ -79,7 +82,7 @@ impl fmt::Debug for State {
 
 impl State {
     pub(super) fn new(codec: Arc<Codec>, matcher: Option<Matcher>) -> State {
-        State { codec, matcher, tokens: Vec::new(), mask: None, ended: false }
+        State { codec, matcher, tokens: Vec::new(), mask: None, forced: None, ended: false }
     }
 
     /// The lawful next tokens. Where there is but one way on and the codec has but one way to write
@@ -99,7 +102,7 @@ impl State {
     fn compute_mask(&mut self) -> Result<Mask, GrammarError> {
         self.alive()?;
         let vocabulary = self.codec.vocabulary();
-        if let Some(token) = self.forced().first() {
+        if let Some(token) = self.must().front() {
             return Ok(Mask::of(vocabulary, [*token]));
         }
         match &mut self.matcher {
@@ -116,6 +119,18 @@ impl State {
     /// the codec's own cut (a policy may spell a word as it likes), there are none.
     #[must_use]
     pub fn forced(&mut self) -> Vec<u32> {
+        self.must().iter().copied().collect()
+    }
+
+    /// [`State::forced`], found at most once in each state.
+    fn must(&mut self) -> &VecDeque<u32> {
+        if self.forced.is_none() {
+            self.forced = Some(self.compute_forced().into());
+        }
+        self.forced.get_or_insert_default()
+    }
+
+    fn compute_forced(&mut self) -> Vec<u32> {
         let Some(matcher) = self.matcher.as_mut().filter(|_| !self.ended) else { return Vec::new() };
         if matcher.is_stopped() {
             return vec![self.codec.end()];
@@ -151,6 +166,11 @@ impl State {
         }
         self.tokens.push(token);
         self.mask = None;
+        // What was forced behind this token still is: the same call, cut alike.
+        self.forced = self.forced.take().filter(|forced| forced.len() > 1);
+        if let Some(forced) = &mut self.forced {
+            forced.pop_front();
+        }
         Ok(())
     }
 
@@ -162,7 +182,7 @@ impl State {
         if self.matcher.is_none() {
             return Ok(self.compute_mask()?.allows(token));
         }
-        if let Some(forced) = self.forced().first() {
+        if let Some(forced) = self.must().front() {
             return Ok(*forced == token);
         }
         match &mut self.matcher {
@@ -186,5 +206,40 @@ impl State {
     #[must_use]
     pub fn tokens(&self) -> &[u32] {
         &self.tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use tribunal_protocol::plugin::ToolSpec;
+    use tribunal_protocol::policy::Action;
+
+    use crate::grammar::Grammar;
+    use crate::{Codec, Lexicon, Renderer, render};
+
+    /// What is kept of the forced tokens after one of them was taken is what would be found anew.
+    #[test]
+    fn what_was_forced_behind_a_token_still_is() {
+        let arguments = serde_json::json!({
+            "type": "object", "required": ["kind", "amount"], "additionalProperties": false,
+            "properties": {"kind": {"enum": ["Total (EUR) of ALL Accounts"]}, "amount": {"type": "integer"}},
+        });
+        let tools = [ToolSpec { name: "book_entry".to_owned(), description: String::new(), arguments }];
+        let action =
+            Action::call("book_entry", serde_json::json!({"kind": "Total (EUR) of ALL Accounts", "amount": 12}));
+        let train = Codec::train(["monthly book_entry kind amount"].repeat(3), 300).unwrap();
+        let codec = std::sync::Arc::new(train);
+        let pieces = Renderer::new(codec.style()).call(&tools, &action);
+        let grammar = Grammar::new(&codec, &tools, &Lexicon::new()).unwrap();
+        let (mut state, mut kept) = (grammar.start(), 0);
+        for token in codec.encode(&pieces).unwrap() {
+            kept += usize::from(state.forced.is_some());
+            let anew = state.compute_forced();
+            assert_eq!(state.forced(), anew, "behind `{}`", String::from_utf8_lossy(&codec.decode(state.tokens())));
+            state.accept(token).unwrap();
+        }
+        assert!(state.ended() && kept > 3, "{kept} of {}", render::bytes(&pieces));
     }
 }

@@ -43,6 +43,9 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if self.a.rows == 1 && self.a.col == 1 {
+            return self.single(simd);
+        }
         // Accumulators, two vectors of the right-hand side and one broadcast must fit the registers.
         if S::REGISTER_COUNT >= 32 { self.run::<S, 8>(simd) } else { self.run::<S, 6>(simd) }
     }
@@ -80,6 +83,76 @@ impl Product<'_> {
             }
             into = Into::Add;
         }
+    }
+}
+
+/// A single row, as every row that draws has in attention. One panel gives but two chains of sums, each
+/// waiting for itself, so several panels go abreast, or two blocks of two panels.
+impl Product<'_> {
+    #[inline(always)]
+    fn single<S: Simd>(mut self, simd: S) {
+        let width = 2 * S::F32_LANES;
+        let panels = self.b.n.div_ceil(width);
+        let (size, mut block) = (self.b.block, 0);
+        while block * size < self.b.k {
+            let left = self.b.k - block * size;
+            if panels == 2 && left >= 2 * size {
+                self.abreast::<S, 2, 2>(simd, block, 0, size);
+                block += 2;
+                continue;
+            }
+            let depth = size.min(left);
+            let mut panel = 0;
+            while panel < panels {
+                panel += match panels - panel {
+                    1 => self.abreast::<S, 1, 1>(simd, block, panel, depth),
+                    2 => self.abreast::<S, 1, 2>(simd, block, panel, depth),
+                    3 | 5 | 6 => self.abreast::<S, 1, 3>(simd, block, panel, depth),
+                    _ => self.abreast::<S, 1, 4>(simd, block, panel, depth),
+                };
+            }
+            self.into = Into::Add;
+            block += 1;
+        }
+    }
+
+    /// The row times `P` panels of each of `B` blocks, all of them `depth` deep; gives `P`.
+    #[inline(always)]
+    fn abreast<S: Simd, const B: usize, const P: usize>(
+        &mut self,
+        simd: S,
+        block: usize,
+        panel: usize,
+        depth: usize,
+    ) -> usize {
+        let (b, width) = (self.b, 2 * S::F32_LANES);
+        let left: [&[f32]; B] = std::array::from_fn(|next| &self.a.data[(block + next) * b.block..][..depth]);
+        let right: [[&[[S::f32s; 2]]; P]; B] = std::array::from_fn(|down| {
+            std::array::from_fn(|next| {
+                let part = b.part(block + down, panel + next, depth, width);
+                &S::as_simd_f32s(part).0.as_chunks::<2>().0[..depth]
+            })
+        });
+        let mut sums = [[[simd.splat_f32s(0.0); 2]; P]; B];
+        for step in 0..depth {
+            for down in 0..B {
+                let value = simd.splat_f32s(left[down][step]);
+                for next in 0..P {
+                    let (sums, right) = (&mut sums[down][next], right[down][next][step]);
+                    sums[0] = simd.mul_add_f32s(value, right[0], sums[0]);
+                    sums[1] = simd.mul_add_f32s(value, right[1], sums[1]);
+                }
+            }
+        }
+        let columns = panel * width..b.n.min((panel + P) * width);
+        for sums in sums {
+            for (c, sums) in self.c[columns.clone()].chunks_mut(width).zip(sums) {
+                let cols = c.len();
+                Tile { c, stride: cols, rows: 1, cols, into: self.into }.write::<S, 1>(simd, &[sums]);
+            }
+            self.into = if B > 1 { Into::Add } else { self.into };
+        }
+        P
     }
 }
 
@@ -214,7 +287,17 @@ mod tests {
     #[test]
     fn every_size_and_layout_is_right_and_has_the_same_bits() {
         let pool = Pool::new(2).unwrap();
-        for (m, n, k) in [(1, 1, 1), (2, 33, 5), (3, 31, 257), (5, 64, 300), (8, 32, 256), (13, 70, 601), (29, 5, 48)] {
+        for (m, n, k) in [
+            (1, 1, 1),
+            (2, 33, 5),
+            (3, 31, 257),
+            (5, 64, 300),
+            (8, 32, 256),
+            (13, 70, 601),
+            (29, 5, 48),
+            (3, 200, 300),
+            (2, 160, 40),
+        ] {
             let (a, b) = (numbers(m * k, 37), numbers(k * n, 53));
             let mut packed = Packed::default();
             packed.fill(&pool, Matrix::rows(&b, k, n, n));

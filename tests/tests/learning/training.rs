@@ -25,9 +25,14 @@ use crate::world::{RECIPE, Still, codec, kinds, lessons, recipe};
 fn a_tiny_training() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    std::fs::write(at.join("tiny.toml"), RECIPE).unwrap();
+    let recipe = RECIPE.replace("selection = \"none\"", "again = 1");
+    std::fs::write(at.join("tiny.toml"), recipe).unwrap();
     let trained = said(at, &["train", "tiny.toml", "--out", "whole"]);
     assert_eq!(trained.code, 0, "{}", trained.err);
+    // Between three updates, and not behind the last one.
+    for (done, probed) in [(1, true), (2, true), (3, false)] {
+        assert_eq!(trained.err.contains(&format!("after {done} updates ")), probed, "{}", trained.err);
+    }
     killed_twice_it_ends_at_the_same_weights(at);
     all_four_read_and_write_the_same_bytes(at);
     other_weights_are_another_run(at);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use tribunal_dialogue::Codec;
 use tribunal_episode::Prepared;
+use tribunal_evaluate::jeffreys::Band;
 use tribunal_protocol::task::Task;
 use tribunal_train::credit::grpo::Grpo;
 use tribunal_train::pool::Pool;
@@ -176,7 +177,11 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
     let Some(tasks) = pool_tasks(job, workshop, &make)? else { return Ok(false) };
     let lessons = Shelf::new(tasks, &make);
     if checkpoint.progress.pool.entries.is_empty() {
-        let Some(pool) = probe(job, &checkpoint.model, &lessons, workshop)? else { return Ok(false) };
+        let mut pool = Pool::new(lessons.tasks().iter().map(|task| task.id.clone()));
+        let places: Vec<usize> = (0..lessons.tasks().len()).collect();
+        if !probe(job, &checkpoint.model, &lessons, workshop, (&mut pool, &places, &["probe"]))? {
+            return Ok(false);
+        }
         let why = pool.why(job.recipe.pool.selection);
         write(&job.folder.at("pool.json"), &serde_json::to_vec_pretty(&why)?)?;
         let bands: Vec<String> = pool.bands().iter().map(|(band, count)| format!("{band} {count}")).collect();
@@ -193,6 +198,9 @@ fn optimise(job: &Job<'_>, recipe: &GrpoRecipe, checkpoint: &mut Checkpoint, wor
     bar.start_at(checkpoint.progress.grpo_updates);
     while checkpoint.progress.grpo_updates < recipe.updates {
         let number = checkpoint.progress.grpo_updates + 1;
+        if !probe_again(job, checkpoint, &lessons, workshop)? {
+            return Ok(false);
+        }
         let sampler = Sampler::new(&checkpoint.model)?;
         let pool = &mut checkpoint.progress.pool;
         let gathered = grpo::gather(&sampler, &lessons, pool, job.recipe, recipe, number, &job.begun)?;
@@ -251,17 +259,44 @@ fn pool_tasks(job: &Job<'_>, workshop: &Workshop, make: &Make<'_>) -> Result<Opt
     Ok(Some(tasks))
 }
 
-/// Tries every task of the pool with the starting policy. None when interrupted.
-fn probe(job: &Job<'_>, model: &Model, shelf: &Shelf<'_>, workshop: &Workshop) -> Result<Option<Pool>> {
+/// Probes what was too hard, where the recipe says so after the updates that were done. False when
+/// interrupted: the checkpoint is then kept as it was before, so that going on begins with it anew.
+fn probe_again(job: &Job<'_>, checkpoint: &mut Checkpoint, shelf: &Shelf<'_>, workshop: &Workshop) -> Result<bool> {
+    let (done, again) = (checkpoint.progress.grpo_updates, job.recipe.pool.again);
+    if again == 0 || done == 0 || !done.is_multiple_of(again) {
+        return Ok(true);
+    }
+    let mut pool = checkpoint.progress.pool.clone();
+    let places = pool.too_hard();
+    places.iter().for_each(|place| pool.forget(*place));
+    let parts = ["probe-again", &done.to_string()];
+    if !probe(job, &checkpoint.model, shelf, workshop, (&mut pool, &places, &parts))? {
+        checkpoint.save(&job.folder.at("latest"))?;
+        return Ok(false);
+    }
+    let within = places.len() - places.iter().filter(|place| pool.entries[**place].band() == Band::TooHard).count();
+    output::note(&format!("after {done} updates {within} of {} tasks are no longer too hard", places.len()));
+    checkpoint.progress.pool = pool;
+    Ok(true)
+}
+
+/// Tries tasks of the pool with a policy; `parts` tell its random numbers from others. False when
+/// interrupted.
+fn probe(
+    job: &Job<'_>,
+    model: &Model,
+    shelf: &Shelf<'_>,
+    workshop: &Workshop,
+    (pool, places, parts): (&mut Pool, &[usize], &[&str]),
+) -> Result<bool> {
     let recipe = job.recipe;
-    let mut pool = Pool::new(shelf.tasks().iter().map(|task| task.id.clone()));
     let sampler = Sampler::new(model)?;
-    let places: Vec<usize> = (0..shelf.tasks().len()).collect();
     let bar = output::progress("probing", places.len() as u64 * u64::from(recipe.pool.probes));
     for part in places.chunks(AT_ONCE) {
         let attempt = |lesson: usize, number: u32| {
-            let id = shelf.id(part[lesson]);
-            Attempt { lesson, number, seed: seed_of(recipe.seed, &["probe", id, &number.to_string()]) }
+            let number_text = number.to_string();
+            let parts = [parts, &[shelf.id(part[lesson]), &number_text]].concat();
+            Attempt { lesson, number, seed: seed_of(recipe.seed, &parts) }
         };
         let attempts: Vec<Attempt> = (0..part.len())
             .flat_map(|lesson| (0..recipe.pool.probes).map(move |number| (lesson, number)))
@@ -276,11 +311,11 @@ fn probe(job: &Job<'_>, model: &Model, shelf: &Shelf<'_>, workshop: &Workshop) -
         drop(ready);
         workshop.forget();
         if stopped() {
-            return Ok(None);
+            return Ok(false);
         }
     }
     bar.finish();
-    Ok(Some(pool))
+    Ok(true)
 }
 
 /// A few counters as a line.

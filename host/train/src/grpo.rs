@@ -135,9 +135,7 @@ fn groups(
         attempts.clear();
         for mut rollout in rollouts {
             let lesson = rollout.attempt.lesson;
-            if grader == Grader::Naive && rollout.reward.is_some() {
-                rollout.reward = Some(ready[lesson].naive_reward(&rollout.events));
-            }
+            rollout.reward = ready[lesson].worth(grader, &rollout.verdict, &rollout.events);
             gathered.tally.count(&rollout);
             if matches!(rollout.verdict, Verdict::Void(_)) {
                 // Another attempt in its place, with random numbers of its own.

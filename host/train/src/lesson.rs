@@ -6,9 +6,11 @@ use tribunal_dialogue::{Codec, Grammar, Lexicon, Renderer, Transcript};
 use tribunal_episode::Prepared;
 use tribunal_protocol::event::Event;
 use tribunal_protocol::task::Task;
+use tribunal_protocol::verdict::Verdict;
 
 use crate::error::TrainError;
 use crate::naive::Naive;
+use crate::recipe::Grader;
 use crate::rollout::each;
 
 /// A task that is ready to be played, with the grammar of its calls and the tokens of its opening.
@@ -41,9 +43,14 @@ impl Lesson {
         self.prepared.task()
     }
 
-    /// What an episode is worth to the naive grader.
-    pub(crate) fn naive_reward(&self, events: &[Event]) -> f64 {
-        self.naive.get_or_init(|| Naive::new(&self.prepared)).reward(events)
+    /// What an episode is worth to a grader; nothing where it is void.
+    #[must_use]
+    pub fn worth(&self, grader: Grader, verdict: &Verdict, events: &[Event]) -> Option<f64> {
+        let reward = verdict.reward()?;
+        match grader {
+            Grader::Verifier => Some(reward),
+            Grader::Naive => Some(self.naive.get_or_init(|| Naive::new(&self.prepared)).reward(events)),
+        }
     }
 
     /// Whether its opening leaves room for a call in a context. A task that does not is given up at

@@ -14,7 +14,7 @@ use tribunal_train::pool::Pool;
 use tribunal_train::rollout::{self, Attempt};
 use tribunal_train::trajectory::Sample;
 use tribunal_train::{
-    Checkpoint, GrpoRecipe, Lesson, Lessons as _, Make, Progress, Shelf, TrainError, Update, grpo, seed_of, sft,
+    Checkpoint, Grader, GrpoRecipe, Lesson, Lessons as _, Make, Progress, Shelf, TrainError, Update, grpo, seed_of, sft,
 };
 use tribunal_transformer::{AdamW, Model, Sampler, Settings};
 
@@ -291,6 +291,8 @@ fn probe(
 ) -> Result<bool> {
     let recipe = job.recipe;
     let sampler = Sampler::new(model)?;
+    // Who learns from a grader knows no better one to choose tasks by.
+    let grader = recipe.grpo.as_ref().map_or(Grader::Verifier, |grpo| grpo.grader);
     let bar = output::progress("probing", places.len() as u64 * u64::from(recipe.pool.probes));
     for part in places.chunks(AT_ONCE) {
         let attempt = |lesson: usize, number: u32| {
@@ -305,8 +307,9 @@ fn probe(
         let ready = shelf.ready(part)?;
         let (played, _) = rollout::play(&sampler, &ready, &attempts, &recipe.rollout, &job.begun, &mut |_| bar.step())?;
         for rollout in played {
-            let passed = rollout.verdict.reward().map(|_| rollout.verdict.passed());
-            pool.note(part[rollout.attempt.lesson], passed);
+            let lesson = rollout.attempt.lesson;
+            let reward = ready[lesson].worth(grader, &rollout.verdict, &rollout.events);
+            pool.note(part[lesson], reward.map(|reward| reward >= 1.0));
         }
         drop(ready);
         workshop.forget();

@@ -150,7 +150,7 @@ fn what_cannot_be_read_is_refused(at: &Path, task: &Task) {
     for (tasks, host, disclosure, expected) in [
         ("missing", "host", "disclosure.toml", "cannot read missing"),
         ("tasks.jsonl", "host", "disclosure.toml", "tasks.jsonl: no encrypted file"),
-        ("tasks.jsonl.encrypted", "elsewhere", "disclosure.toml", "this host's is"),
+        ("tasks.jsonl.encrypted", "elsewhere", "disclosure.toml", "not encrypted to this host"),
         ("tasks.jsonl.encrypted", "key", "disclosure.toml", "key: no host key"),
         ("tasks.jsonl.encrypted", "host", "key", "key: no disclosure file"),
         ("verifier.wasm.encrypted", "host", "disclosure.toml", "no tasks.jsonl"),

@@ -13,29 +13,26 @@ pub enum SealError {
     PublicKey,
     /// A host's secret key was expected.
     #[error(
-        "no host key: a PEM block `PRIVATE KEY` with an X25519 key (PKCS#8) expected; `tribunal keygen --host` makes one"
+        "no host key: one line that begins with AGE-SECRET-KEY-1 expected; `tribunal keygen --host` or `age-keygen` \
+         makes one"
     )]
     HostKey,
     /// A key to encrypt to was expected.
     #[error(
-        "no key to encrypt to: a PEM block `PUBLIC KEY` with an X25519 key expected; `tribunal keygen --host` makes one"
+        "no key to encrypt to: one line that begins with age1 expected; `tribunal keygen --host` or `age-keygen` makes one"
     )]
     RecipientKey,
     /// The encrypted file cannot be read.
-    #[error("no encrypted file: what `tribunal encrypt` writes expected: {0}")]
+    #[error("no encrypted file: what `tribunal encrypt` or `age` writes expected: {0}")]
     Encrypted(String),
     /// It is for somebody else.
-    #[error(
-        "encrypted to the key {found}, this host's is {own}: decrypt it with that key, or have it encrypted to this one"
-    )]
+    #[error("not encrypted to this host, whose public key is {own}: have it encrypted to that one")]
     Recipient {
-        /// Whom it is for.
-        found: String,
         /// Who wants to read it.
         own: String,
     },
     /// It is not what was encrypted.
-    #[error("altered since it was encrypted, or encrypted to another key; ask for it again")]
+    #[error("altered since it was encrypted; ask for it again")]
     Altered,
     /// The system gave no secret bytes.
     #[error("the system gives no secret bytes for a key; nothing was made")]

@@ -9,7 +9,9 @@
 //! - [`SigningKey`] and [`PublicKey`]: keys, as PKCS#8 and SubjectPublicKeyInfo in PEM.
 //! - [`Envelope`]: bytes with a signature over them and their type.
 //! - [`Statement`]: which files, by digest, and what is said of them.
+//! - [`HostKey`] and [`RecipientKey`], [`encrypt()`] and [`decrypt()`]: files for one reader, as `age` writes them.
 
+mod age_key;
 mod disclose;
 mod encrypt;
 mod envelope;
@@ -18,10 +20,11 @@ mod key;
 mod lock;
 mod statement;
 
+pub use age_key::{HostKey, RecipientKey};
 pub use disclose::{
     BlindEpisode, Count, DISCLOSED_TYPE, DISCLOSURE_FORMAT, Disclosed, Disclosure, DisclosureError, pass,
 };
-pub use encrypt::{Encrypted, HostKey, RecipientKey};
+pub use encrypt::{decrypt, encrypt};
 pub use envelope::{Envelope, PAYLOAD_TYPE, Signature, pae};
 pub use error::SealError;
 pub use key::{PublicKey, SigningKey};

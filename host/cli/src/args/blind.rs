@@ -31,7 +31,7 @@ pub struct EncryptArguments {
     /// The file: the tasks.jsonl of a run folder, or a component; or the folder of a checkpoint, which
     /// becomes one file
     pub file: PathBuf,
-    /// The public key of the host that may read it
+    /// The public key of the host that may read it: a file with a line age1..
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
     /// Where the encrypted file goes

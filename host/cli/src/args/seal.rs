@@ -10,7 +10,7 @@ use super::MachineArguments;
 pub struct KeygenArguments {
     /// Where the signing key goes, for your eyes only; FILE.pub beside it is the public key
     pub file: PathBuf,
-    /// Make the key of an evaluating host instead, which files are encrypted to
+    /// Make the key of an evaluating host instead, which files are encrypted to; `age` reads it too
     #[arg(long)]
     pub host: bool,
     /// Print JSON for machines instead of text for people

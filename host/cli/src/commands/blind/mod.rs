@@ -17,8 +17,7 @@ use tribunal_protocol::policy::Policies;
 use tribunal_protocol::task::Task;
 use tribunal_scripted::Scripted;
 use tribunal_seal::{
-    BlindEpisode, Count, DISCLOSED_TYPE, Disclosed, Disclosure, Encrypted, HostKey, RecipientKey, Statement, Subject,
-    pass,
+    BlindEpisode, Count, DISCLOSED_TYPE, Disclosed, Disclosure, HostKey, RecipientKey, Statement, Subject, pass,
 };
 use tribunal_train::Served;
 use tribunal_transformer::Device;
@@ -44,15 +43,15 @@ pub(super) struct BlindPredicate {
 
 /// Runs `tribunal encrypt`.
 pub fn encrypt(arguments: &EncryptArguments) -> Result<bool> {
-    let to = RecipientKey::from_pem(&text(&arguments.to)?).with_context(|| arguments.to.display().to_string())?;
+    let to = RecipientKey::read(&text(&arguments.to)?).with_context(|| arguments.to.display().to_string())?;
     // A folder is a checkpoint; it becomes one file.
     let bytes = match arguments.file.is_dir() {
         true => Served::pack(&arguments.file)?,
         false => read(&arguments.file)?,
     };
-    folder::write(&arguments.out, &Encrypted::new(&bytes, &to)?.to_line()?)?;
+    folder::write(&arguments.out, &tribunal_seal::encrypt(&bytes, &to)?)?;
     output::line(&format!("encrypted  {}", arguments.out.display()));
-    output::line(&format!("to         {}", to.id()));
+    output::line(&format!("to         {to}"));
     Ok(true)
 }
 
@@ -60,7 +59,7 @@ pub fn encrypt(arguments: &EncryptArguments) -> Result<bool> {
 pub fn evaluate(arguments: &EvaluateBlindArguments) -> Result<bool> {
     let named = |path: &Path| path.display().to_string();
     let disclosure = Disclosure::read(&text(&arguments.disclosure)?).with_context(|| named(&arguments.disclosure))?;
-    let host = HostKey::from_pem(&text(&arguments.host_key)?).with_context(|| named(&arguments.host_key))?;
+    let host = HostKey::read(&text(&arguments.host_key)?).with_context(|| named(&arguments.host_key))?;
     let key = keys::signing(arguments.key.as_deref())?;
     let policies = policies(&arguments.policy)?;
     let named_models = models::names(&arguments.model, &policies)?;
@@ -69,7 +68,7 @@ pub fn evaluate(arguments: &EvaluateBlindArguments) -> Result<bool> {
     let mut decrypt = |path: &Path| -> Result<Vec<u8>> {
         let bytes = read(path)?;
         subject.push(self::subject(path, &bytes));
-        Encrypted::read(&bytes).and_then(|file| file.decrypt(&host)).with_context(|| named(path))
+        tribunal_seal::decrypt(&bytes, &host).with_context(|| named(path))
     };
     let tasks = tasks(&decrypt(&arguments.tasks)?).with_context(|| named(&arguments.tasks))?;
     let mut components = Vec::new();

@@ -51,8 +51,8 @@ pub fn run(arguments: &KeygenArguments) -> Result<bool> {
 fn pair(host: bool) -> Result<(String, String, String)> {
     if host {
         let key = HostKey::generate()?;
-        let recipient = key.recipient()?;
-        return Ok((key.to_pem(), recipient.to_pem(), recipient.id()));
+        let recipient = key.recipient()?.to_string();
+        return Ok((key.to_text()?, format!("{recipient}\n"), recipient));
     }
     let key = SigningKey::generate()?;
     Ok((key.to_pem(), key.public().to_pem(), key.public().id()))

@@ -75,7 +75,7 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
     };
     let stopped = Limits { fuel: HARDLY_ANY_FUEL, ..subject.limits.clone() };
     let instance = measure(&subject.ground, &stopped);
-    let guest = measure(&Ground::Tape(first.tape.calls()), &subject.limits);
+    let guest = measure(&Ground::Tape { calls: first.tape.calls(), date: first.tape.date() }, &subject.limits);
     let call = measure(&subject.ground, &subject.limits);
     bar.finish();
     let measured = Measured {

@@ -40,7 +40,12 @@ pub enum Ground {
         contract: Arc<Effective>,
     },
     /// Host calls that were recorded.
-    Tape(Vec<HostCall>),
+    Tape {
+        /// The calls, in order.
+        calls: Vec<HostCall>,
+        /// The date of the data.
+        date: Option<i32>,
+    },
 }
 
 impl Ground {
@@ -63,7 +68,7 @@ impl Ground {
     /// The session of a role.
     pub fn session(&self, role: &'static str, tape: &Tape) -> Taped {
         match self {
-            Ground::Tape(_) => Taped::played(role, tape),
+            Ground::Tape { .. } => Taped::played(role, tape),
             Ground::Data { first, last, contract } => {
                 let state = if role == "last" { last } else { first };
                 let session = DatabaseSession::open(state.clone(), Arc::clone(contract), Usage::default());
@@ -76,7 +81,7 @@ impl Ground {
     pub fn between(&self, tape: &Tape) -> Between {
         let tape = tape.clone();
         match self {
-            Ground::Tape(_) => Box::new(move || tape::changes(tape.play(&Asked::changes()).0)),
+            Ground::Tape { .. } => Box::new(move || tape::changes(tape.play(&Asked::changes()).0)),
             Ground::Data { first, last, contract } => {
                 let (first, last, contract) = (first.clone(), last.clone(), Arc::clone(contract));
                 Box::new(move || {
@@ -93,7 +98,7 @@ impl Ground {
     pub fn tape(&self) -> Tape {
         match self {
             Ground::Data { .. } => Tape::default(),
-            Ground::Tape(calls) => Tape::of(calls),
+            Ground::Tape { calls, date } => Tape::of(calls, *date),
         }
     }
 }

@@ -184,11 +184,17 @@ fn recorded(path: &Path, plugin: &Plugin) -> Result<(Ground, Limits)> {
     if head.kind != plugin.kind() {
         bail!("{}: recorded with the {} {}; {} is a {}", at(), head.kind, head.plugin, plugin.name(), plugin.kind());
     }
-    Ok((Ground::Tape(calls), head.limits))
+    Ok((Ground::Tape { calls, date: head.date }, head.limits))
 }
 
 fn record(path: &Path, plugin: &Plugin, limits: &Limits, tape: &Tape) -> Result<()> {
-    let head = Head { tape: FORMAT, plugin: plugin.name().to_owned(), kind: plugin.kind(), limits: limits.clone() };
+    let head = Head {
+        tape: FORMAT,
+        plugin: plugin.name().to_owned(),
+        kind: plugin.kind(),
+        limits: limits.clone(),
+        date: tape.date(),
+    };
     let text = tape::write(&head, &tape.calls())?;
     folder::write(path, text.as_bytes())
 }

@@ -20,6 +20,7 @@ pub struct Taped {
 impl Taped {
     /// On data; every call goes to the tape.
     pub fn live(role: &'static str, session: DatabaseSession, tape: &Tape) -> Taped {
+        tape.dated(session.date());
         Taped { role, live: Some(Box::new(session)), tape: tape.clone(), played: Usage::default() }
     }
 
@@ -72,7 +73,7 @@ impl Session for Taped {
     }
 
     fn date(&self) -> Option<i32> {
-        self.live.as_ref().and_then(|session| session.date())
+        self.tape.date()
     }
 
     fn violations(&self) -> u32 {

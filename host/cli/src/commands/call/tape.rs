@@ -35,6 +35,9 @@ pub struct Head {
     pub kind: PluginKind,
     /// The limits that held, budgets of the contract included.
     pub limits: Limits,
+    /// The date of the data, in days since 1970-01-01: what a clock showed, where a stand-in was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<i32>,
 }
 
 /// What a plugin asks of its host.
@@ -123,6 +126,7 @@ struct Reel {
     calls: Vec<HostCall>,
     next: usize,
     difference: Option<String>,
+    date: Option<i32>,
 }
 
 /// A tape that several sessions share.
@@ -130,9 +134,19 @@ struct Reel {
 pub struct Tape(Arc<Mutex<Reel>>);
 
 impl Tape {
-    /// A tape with these calls on it, at its beginning.
-    pub fn of(calls: &[HostCall]) -> Tape {
-        Tape(Arc::new(Mutex::new(Reel { calls: calls.to_vec(), ..Reel::default() })))
+    /// A tape with these calls on it, at its beginning, and the date that they were made at.
+    pub fn of(calls: &[HostCall], date: Option<i32>) -> Tape {
+        Tape(Arc::new(Mutex::new(Reel { calls: calls.to_vec(), date, ..Reel::default() })))
+    }
+
+    /// The date of the data.
+    pub fn date(&self) -> Option<i32> {
+        self.reel().date
+    }
+
+    /// Writes the date of the data down.
+    pub fn dated(&self, date: Option<i32>) {
+        self.reel().date = date;
     }
 
     fn reel(&self) -> MutexGuard<'_, Reel> {
@@ -267,12 +281,18 @@ mod tests {
 
     #[test]
     fn what_was_recorded_is_given_again() {
-        let head =
-            Head { tape: FORMAT, plugin: "tool-x".to_owned(), kind: PluginKind::Tool, limits: Limits::default() };
+        let head = Head {
+            tape: FORMAT,
+            plugin: "tool-x".to_owned(),
+            kind: PluginKind::Tool,
+            limits: Limits::default(),
+            date: Some(20_269),
+        };
         let text = write(&head, &calls()).unwrap();
         let (read_head, read_calls) = read(&text).unwrap();
         assert_eq!((&read_head, &read_calls), (&head, &calls()));
-        let tape = Tape::of(&read_calls);
+        let tape = Tape::of(&read_calls, read_head.date);
+        assert_eq!(tape.date(), Some(20_269));
         let (gave, used) = tape.play(&query("SELECT 1", 1));
         assert_eq!((gave, used.unwrap().statements), (count(7), 1));
         let failure = table(tape.play(&query("SELECT 2", 2)).0).unwrap_err();
@@ -283,7 +303,7 @@ mod tests {
     #[test]
     fn the_first_call_that_differs_is_named() {
         let played = |asked: &[Asked]| {
-            let tape = Tape::of(&calls());
+            let tape = Tape::of(&calls(), None);
             for asked in asked {
                 tape.play(asked);
             }
@@ -304,11 +324,18 @@ mod tests {
 
     #[test]
     fn a_tape_that_is_damaged_or_newer_is_refused_by_its_line() {
-        let head =
-            Head { tape: FORMAT, plugin: "tool-x".to_owned(), kind: PluginKind::Tool, limits: Limits::default() };
+        let head = Head {
+            tape: FORMAT,
+            plugin: "tool-x".to_owned(),
+            kind: PluginKind::Tool,
+            limits: Limits::default(),
+            date: Some(20_269),
+        };
         let text = write(&head, &calls()).unwrap();
         let fault = |text: &str| format!("{:#}", read(text).unwrap_err());
         assert!(fault("").contains("--record"));
+        // A tape of before dates were written down.
+        assert_eq!(read(&text.replace(",\"date\":20269", "")).unwrap().0.date, None);
         assert!(fault(&text.replace("\"tape\":1", "\"tape\":2")).contains("version 2: newer than 1"));
         assert!(fault(&text.replace("\"sql\"", "\"sqk\"")).starts_with("line 2: "));
     }
